@@ -5,12 +5,20 @@
 // Threads:  the parent stops the main thread of its child; the child's other threads run
 // Memory:   one page that both processes share
 //
+//     void other_thread(void*) {
+//         while (wait_for_stop()) {
+//             ...                   // the main thread stands still
+//             answer_stop();
+//         }
+//     }
 //     int stopped() {
 //         if (!let_parent_stop_me()) return cannot_run_here;
-//         ...                       // other threads wait for steps->taken to grow, do something,
-//         raise(SIGSTOP);           // and set steps->answered
+//         begin_stops();
+//         ...                       // starts other_thread
+//         raise(SIGSTOP);
 //         ...                       // stopped after each instruction
 //         raise(SIGSTOP);
+//         end_stops();
 //     }
 //     int main() { return end_of_stepped(stopped); }
 
@@ -19,26 +27,74 @@
 
 #include "process_test.hpp"
 
-#include <sched.h>       // sched_yield
-#include <signal.h>      // SIGKILL, SIGTRAP
-#include <sys/mman.h>    // mmap
-#include <sys/prctl.h>   // PR_SET_PDEATHSIG
-#include <sys/ptrace.h>  // PTRACE_SINGLESTEP
-#include <sys/wait.h>    // waitpid
-#include <unistd.h>      // fork
+#include <linux/futex.h>  // FUTEX_WAIT, FUTEX_WAKE
+#include <signal.h>       // SIGKILL, SIGTRAP
+#include <sys/mman.h>     // mmap
+#include <sys/prctl.h>    // PR_SET_PDEATHSIG
+#include <sys/ptrace.h>   // PTRACE_SINGLESTEP
+#include <sys/syscall.h>  // SYS_futex
+#include <sys/wait.h>     // waitpid
+#include <unistd.h>       // fork, syscall
 
 #include <atomic>
+#include <climits>  // INT_MAX
 #include <new>
 
 namespace allocscope_test {
 
 constexpr int cannot_run_here = 77;  // a sandbox may forbid ptrace
 
+// A count that threads of both processes wait for, asleep: on a busy machine, a thread that yields
+// has its turn after all others.
+class waited_count {
+public:
+    int now() const { return count_.load(); }
+    void set(int count) {
+        count_ = count;
+        syscall(SYS_futex, &count_, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+    }
+    // Returns when the count is not `seen` any more.
+    void wait_past(int seen) {
+        while (count_ == seen) syscall(SYS_futex, &count_, FUTEX_WAIT, seen, nullptr, nullptr, 0);
+    }
+
+private:
+    std::atomic<int> count_{0};
+};
+
 struct shared_steps {
-    std::atomic<long> taken{0};
-    std::atomic<long> answered{0};
+    waited_count taken;
+    waited_count answered;
+    std::atomic<bool> is_over{false};
 };
 inline shared_steps* steps = nullptr;
+
+inline void begin_stops() {
+    steps->is_over = false;
+    steps->answered.set(steps->taken.now());
+}
+
+// False: there will be none.
+inline bool wait_for_stop() {
+    steps->taken.wait_past(steps->answered.now());
+    return !steps->is_over;
+}
+
+inline void answer_stop() {
+    steps->answered.set(steps->taken.now());
+}
+
+inline void end_stops() {
+    steps->is_over = true;
+    steps->taken.set(steps->taken.now() + 1);
+}
+
+// Lets the others do what they do when the main thread stands still.
+inline void be_answered() {
+    const int before = steps->answered.now();
+    steps->taken.set(before + 1);
+    steps->answered.wait_past(before);
+}
 
 inline bool let_parent_stop_me() {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -51,8 +107,7 @@ inline void step_to_next_stop(pid_t thread) {
     do {
         ptrace(PTRACE_SINGLESTEP, thread, nullptr, nullptr);
         if (waitpid(thread, &status, 0) != thread || !WIFSTOPPED(status)) return;
-        ++steps->taken;
-        while (steps->answered != steps->taken) sched_yield();
+        be_answered();
     } while (WSTOPSIG(status) == SIGTRAP);
 }
 

@@ -13,12 +13,10 @@
 
 #include <allocscope/allocscope.hpp>
 
-#include <sched.h>     // sched_yield
 #include <signal.h>    // raise
 #include <sys/wait.h>  // waitpid
 #include <unistd.h>    // _exit, fork
 
-#include <atomic>
 #include <cstring>
 #include <initializer_list>
 #include <new>
@@ -31,7 +29,6 @@ constexpr std::uint64_t object_bytes = 48;
 constexpr int is_whole = 0;
 constexpr int is_torn_and_says_so = 1;
 constexpr int is_wrong = 2;
-std::atomic<bool> is_over{false};
 
 struct forker {
     const allocscope::scope* window = nullptr;
@@ -59,18 +56,14 @@ int what_a_child_reads(const allocscope::scope& window) {
 
 void fork_at_each_stop(void* argument) {
     auto& self = *static_cast<forker*>(argument);
-    while (!is_over) {
-        if (steps->answered == steps->taken) {
-            sched_yield();
-            continue;
-        }
+    while (wait_for_stop()) {
         const pid_t child = fork();
         if (child == 0) _exit(what_a_child_reads(*self.window));
         int status = 0;
         waitpid(child, &status, 0);
         const int seen = WIFEXITED(status) ? WEXITSTATUS(status) : is_wrong;
         ++self.children[seen <= is_wrong ? seen : is_wrong];
-        steps->answered = steps->taken.load();
+        answer_stop();
     }
 }
 
@@ -90,7 +83,7 @@ int be_stopped() {
         static_cast<void>(window.stats());  // finds the names
         forker forking;
         forking.window = &window;
-        is_over = false;
+        begin_stops();
         own_thread thread;
         thread.start(fork_at_each_stop, &forking);
         for (int left = 4; left != 0; --left) {
@@ -102,7 +95,7 @@ int be_stopped() {
             ::operator delete(object);
             if (left == 1) raise(SIGSTOP);
         }
-        is_over = true;
+        end_stops();
         thread.join();
         ALLOCSCOPE_EXPECT_EQUAL(forking.children[is_wrong], 0);
         ALLOCSCOPE_EXPECT(forking.children[is_whole] > 50);

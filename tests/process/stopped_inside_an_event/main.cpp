@@ -13,10 +13,8 @@
 
 #include <allocscope/allocscope.hpp>
 
-#include <sched.h>   // sched_yield
 #include <signal.h>  // raise
 
-#include <atomic>
 #include <initializer_list>
 #include <new>
 
@@ -26,7 +24,6 @@ namespace {
 
 constexpr std::uint64_t object_bytes = 48;
 constexpr std::uint64_t objects_kept = 3;
-std::atomic<bool> is_over{false};
 
 struct reader {
     const allocscope::scope* window = nullptr;
@@ -51,11 +48,7 @@ void expect_whole(const allocscope::snapshot& seen) {
 
 void read_at_each_stop(void* argument) {
     auto& self = *static_cast<reader*>(argument);
-    while (!is_over) {
-        if (steps->answered == steps->taken) {
-            sched_yield();
-            continue;
-        }
+    while (wait_for_stop()) {
         ++self.stops;
         const allocscope::snapshot seen = self.window->stats();
         const std::uint64_t alive = seen.info().totals.live_objects();
@@ -67,7 +60,7 @@ void read_at_each_stop(void* argument) {
             ALLOCSCOPE_EXPECT_EQUAL(seen.info().uncertain_objects, 1);
             ALLOCSCOPE_EXPECT(seen.info().uncertain_bytes >= object_bytes);
         }
-        steps->answered = steps->taken.load();
+        answer_stop();
     }
 }
 
@@ -89,11 +82,11 @@ reader read_during(const allocscope::options& wanted, Work work) {
     reader looking;
     looking.window = &window;
     static_cast<void>(window.stats());  // finds the names
-    is_over = false;
+    begin_stops();
     own_thread thread;
     thread.start(read_at_each_stop, &looking);
     work();
-    is_over = true;
+    end_stops();
     thread.join();
     for (void* each : kept) ::operator delete(each);
     ALLOCSCOPE_EXPECT_EQUAL(window.counts().live_objects(), 0);

@@ -11,10 +11,8 @@
 
 #include <allocscope/allocscope.hpp>
 
-#include <sched.h>   // sched_yield
 #include <signal.h>  // raise
 
-#include <atomic>
 #include <new>
 
 using namespace allocscope_test;
@@ -23,8 +21,8 @@ namespace {
 
 constexpr std::uint64_t object_bytes = 48;
 
-std::atomic<void*> passed{nullptr};
-std::atomic<bool> is_over{false};
+void* passed = nullptr;
+waited_count passed_count;
 
 __attribute__((noinline)) void* made() {
     void* const object = ::operator new(object_bytes);
@@ -33,33 +31,35 @@ __attribute__((noinline)) void* made() {
 }
 
 void make_at_each_stop(void*) {
-    for (long seen = 0; !is_over; sched_yield()) {
-        if (steps->taken == seen) continue;
-        seen = steps->taken;
+    int count = 0;
+    while (wait_for_stop()) {
+        const int answered = steps->answered.now();
         passed = made();
+        passed_count.set(++count);
+        steps->answered.wait_past(answered);
     }
+    passed = nullptr;
+    passed_count.set(++count);
 }
 
 void free_what_is_passed(void*) {
-    for (; !is_over; sched_yield()) {
-        void* const object = passed.exchange(nullptr);
-        if (object == nullptr) continue;
-        ::operator delete(object);
-        steps->answered = steps->taken.load();
+    for (int seen = 0;; ++seen) {
+        passed_count.wait_past(seen);
+        if (passed == nullptr) return;
+        ::operator delete(passed);
+        answer_stop();
     }
 }
 
 int be_stopped() {
     if (!let_parent_stop_me()) return cannot_run_here;
     const allocscope::scope window{"read"};
+    begin_stops();
     own_thread threads[2];
     threads[0].start(make_at_each_stop, nullptr);
     threads[1].start(free_what_is_passed, nullptr);
     // Both threads have their tables before the reader has a lock that they would wait for.
-    for (const long before = steps->taken; steps->taken != before + 100;) {
-        ++steps->taken;
-        while (steps->answered != steps->taken) sched_yield();
-    }
+    for (int round = 0; round < 100; ++round) be_answered();
     raise(SIGSTOP);
     const allocscope::allocation_counts seen = window.counts();
     raise(SIGSTOP);
@@ -67,7 +67,7 @@ int be_stopped() {
     ALLOCSCOPE_EXPECT_AT_MOST(seen.frees, seen.allocations);
     ALLOCSCOPE_EXPECT_AT_MOST(seen.bytes_freed, seen.bytes_allocated);
     ALLOCSCOPE_EXPECT(window.counts().allocations > 1000);
-    is_over = true;
+    end_stops();
     for (own_thread& each : threads) each.join();
     ALLOCSCOPE_EXPECT_EQUAL(window.counts().live_objects(), 0);
     ALLOCSCOPE_EXPECT_EQUAL(window.counts().live_bytes(), 0);

@@ -13444,6 +13444,12 @@ struct plain_place {
     std::uint32_t cohort_id = 0;  // in this epoch; 0: none yet
 };
 
+// A sample that a thread is counting in several steps, and what it stands for.
+struct sample_in_steps {
+    atomic<std::uint64_t> objects{0};  // 0: no sample is being counted
+    atomic<std::uint64_t> bytes{0};
+};
+
 struct thread_state : thread_entry {
     void forget_plain_places() noexcept {
         for (plain_place& each : plain) each = {};
@@ -13514,7 +13520,8 @@ struct thread_state : thread_entry {
     atomic<std::int32_t> thread_id{0};  // of a thread that ends without a call; otherwise 0
     atomic<std::int32_t> task{0};       // the kernel's id of the thread; 0: not known
 
-    reading_question question;  // walking lock and this thread
+    reading_question question;   // walking lock and this thread
+    sample_in_steps unfinished;  // this thread; read by any
 
     owned_counter losses[static_cast<std::uint32_t>(loss_reason::count)];
     owned_counter new_cohorts;  // how many were ever made
@@ -14647,12 +14654,19 @@ ALLOCSCOPE_INLINE std::uint64_t bytes_between_steps(const thread_state& thread) 
     return static_cast<std::uint64_t>(missing < 0 || missing > most ? most : missing);
 }
 
+// For a thread that does not run.
+ALLOCSCOPE_INLINE bool is_inside_an_event(const thread_state& thread) noexcept {
+    return missing_distance(thread) > 0 ||
+           thread.unfinished.objects.load(memory_order::relaxed) != 0;
+}
+
 // For a state whose hook was abandoned, perhaps when only one of the distances had been changed.
 inline void mend_pending(thread_state& thread) noexcept {
     const std::int64_t net = pending_bytes(thread);
     const std::int64_t highest = thread.pending_peak.load(memory_order::relaxed);
     if (net > highest) thread.pending_peak.store(net, memory_order::relaxed);
     thread.bytes_below_peak = net > highest ? 0 : highest - net;
+    thread.unfinished.objects.store(0, memory_order::relaxed);
 }
 
 inline void forget_pending(thread_state& thread) noexcept {
@@ -15223,7 +15237,8 @@ inline void forget_other_threads() noexcept {
             continue;
         if (!each.is_taken.load(memory_order::relaxed)) continue;
         each.thread_id.store(0, memory_order::relaxed);
-        if (missing_distance(each) > 0) each.lose(loss_reason::torn_event);
+        if (is_inside_an_event(each)) each.lose(loss_reason::torn_event);
+        mend_pending(each);
         give_back_state(each);
     }
     if (own != nullptr) {
@@ -16414,6 +16429,24 @@ ALLOCSCOPE_SLOW_PATH void lose_sample(thread_state& thread, const void* block,
                 whole_number(objects + 0.5));
 }
 
+// Lives while a thread changes the sums of a cohort, one after the other. A reader that sees this
+// does not believe what it reads meanwhile.
+class sums_in_steps {
+public:
+    ALLOCSCOPE_INLINE sums_in_steps(thread_state& thread, const sample_weight& weight) noexcept
+        : of_(thread.unfinished) {
+        of_.bytes.store(whole_bytes(weight), memory_order::relaxed);
+        of_.objects.store(whole_number(weight.objects + 0.5), memory_order::relaxed);
+        atomic_thread_fence(memory_order::release);
+    }
+    ALLOCSCOPE_INLINE ~sums_in_steps() { of_.objects.store(0, memory_order::release); }
+    sums_in_steps(const sums_in_steps&) = delete;
+    sums_in_steps& operator=(const sums_in_steps&) = delete;
+
+private:
+    sample_in_steps& of_;
+};
+
 // Counts the death of a sample whose record has been removed.
 ALLOCSCOPE_NOINLINE void count_sample_death(thread_state& thread, std::uint32_t id,
                                             std::uint64_t sampled_bytes) noexcept {
@@ -16422,6 +16455,7 @@ ALLOCSCOPE_NOINLINE void count_sample_death(thread_state& thread, std::uint32_t 
     const std::uint64_t bytes = whole_bytes(weight);
     cohort& born = *process.cohorts.by_id(id);
     take_from_live(thread, born.facts(), bytes);
+    const sums_in_steps guard{thread, weight};
     add_weight(part.deaths, weight);
     born.deaths.add_shared(bytes);  // last: a cohort without live objects may be used again
 }
@@ -16431,8 +16465,11 @@ inline void count_sample_birth(thread_state& thread, std::uint32_t id,
     sampled_part& part = *process.cohorts.sampled_part_of(id);
     const sample_weight weight = weight_in(part, sampled_bytes);
     cohort& counters = *process.cohorts.by_id(id);
-    counters.births.add(whole_bytes(weight));
-    add_weight(part.births, weight);
+    {
+        const sums_in_steps guard{thread, weight};
+        counters.births.add(whole_bytes(weight));
+        add_weight(part.births, weight);
+    }
     add_live_bytes(thread, whole_bytes(weight));
 }
 
@@ -17880,20 +17917,6 @@ inline std::uint64_t sample_events(const birth_range& range) noexcept {
     return events;
 }
 
-// Calls read() until no sample is taken and none is freed meanwhile. Samples are few, so the first
-// call nearly always suffices. Returns false when every call was disturbed; then the last one
-// stands.
-template <class Read>
-inline bool read_between_samples(const birth_range& range, const Read& read) {
-    constexpr int most_readings = 32;
-    for (int i = 0; i < most_readings; ++i) {
-        const std::uint64_t before = sample_events(range);
-        read();
-        if (sample_events(range) == before) return true;
-    }
-    return false;
-}
-
 // The memory that the tables use, without the live object map.
 inline std::uint64_t table_bytes() noexcept {
     std::uint64_t bytes = process.arena.used_bytes() + process.sites.used_bytes() +
@@ -18710,6 +18733,9 @@ struct reading_doubt {
     std::uint64_t bytes = 0;
 };
 
+// How long a reader waits for threads that lost the processor in the middle of an event.
+constexpr std::uint64_t patience_ns = 100'000'000;
+
 // What a reading keeps of single cohorts, for callers that want more than sums.
 struct sampled_count {
     std::uint32_t id;
@@ -18768,8 +18794,6 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t patience_ns = 100'000'000;
-
     // A thread that runs answers within a microsecond. If an answer takes longer, the reader yields
     // the processor, which other threads may then keep for milliseconds.
     static void wait(std::uint32_t round, thread_wait& waiting) noexcept {
@@ -18871,6 +18895,51 @@ private:
 
 // --- totals ---
 
+// What the samples stand for that threads are counting at this moment.
+inline reading_doubt samples_in_steps() noexcept {
+    reading_doubt sum;
+    for (const thread_state& each : all_threads()) {
+        const std::uint64_t objects = each.unfinished.objects.load(memory_order::acquire);
+        if (objects == 0) continue;
+        sum.objects += objects;
+        sum.bytes += each.unfinished.bytes.load(memory_order::relaxed);
+    }
+    return sum;
+}
+
+// Calls read() until no sample is taken and none is freed meanwhile. Samples are few, so the first
+// call nearly always suffices. A thread that lost the processor in the middle of a sample is waited
+// for. Returns false when every call was disturbed; then the last one stands, and `doubt` grows by
+// the samples that were only counted in part.
+template <class Read>
+inline bool read_between_samples(const birth_range& range, reading_doubt& doubt, const Read& read) {
+    constexpr int most_readings = 32;
+    std::uint64_t gives_up_at = 0;
+    thread_wait waiting;
+    for (int i = 0; i < most_readings;) {
+        const reading_doubt before = samples_in_steps();
+        const std::uint64_t events = sample_events(range);
+        read();
+        atomic_thread_fence(memory_order::acquire);
+        const reading_doubt after = samples_in_steps();
+        if (before.objects == 0 && after.objects == 0) {
+            if (sample_events(range) == events) return true;
+            ++i;
+            continue;
+        }
+        const std::uint64_t now = monotonic_ns();
+        if (gives_up_at == 0) gives_up_at = now + patience_ns;
+        if (now > gives_up_at) {
+            const reading_doubt& larger = before.objects > after.objects ? before : after;
+            doubt.objects += larger.objects;
+            doubt.bytes += larger.bytes;
+            return false;
+        }
+        waiting.once();
+    }
+    return false;
+}
+
 struct sampled_sums {
     sample_sums births;
     sample_sums deaths;
@@ -18933,7 +19002,7 @@ ALLOCSCOPE_NOINLINE window_sum totals_in(const birth_range& range, recording how
     totals.births.add(certain_sums(own.births, own.birth_bytes));
     totals.deaths.add(certain_sums(own.deaths + foreign.events, own.death_bytes + foreign.bytes));
     sampled_sums sampled;
-    const bool is_true = read_between_samples(range, [&] {
+    const bool is_true = read_between_samples(range, doubt, [&] {
         sampled = read_sampled(range, counts != nullptr ? &counts->sampled : nullptr);
     });
     if (!is_true) {

@@ -34817,15 +34817,16 @@ inline std::uintptr_t initialisation_behind(const function_code& in,
     return behind;
 }
 
-// Whether the call that returns to `return_address` belongs to the initialisation of a static.
-inline bool is_first_use(std::uintptr_t return_address) noexcept {
+// Where the initialisation of a static begins to which the call that returns to `return_address`
+// belongs; 0: to none.
+inline std::uintptr_t initialisation_around(std::uintptr_t return_address) noexcept {
     const function_code function = function_around(return_address - 1);
-    if (function.end == 0) return false;
+    if (function.end == 0) return 0;
     const std::uintptr_t acquire =
         entry_of(reinterpret_cast<std::uintptr_t>(&allocscope_guard_acquire));
     const std::uintptr_t release =
         entry_of(reinterpret_cast<std::uintptr_t>(&allocscope_guard_release));
-    if (acquire == 0 || release == 0) return false;
+    if (acquire == 0 || release == 0) return 0;
     // Looks for the first end of an initialisation after the return address. The address is inside
     // an initialisation that begins before it and does not end before it.
     std::uintptr_t last_end = function.begin;
@@ -34834,20 +34835,20 @@ inline bool is_first_use(std::uintptr_t return_address) noexcept {
         if (callee_at(function, at) != release) continue;
         (at < return_address ? last_end : next_end) = at;
     }
-    if (next_end == function.end) return false;
+    if (next_end == function.end) return 0;
     for (std::uintptr_t at = function.begin; at < function.end; ++at) {
         if (callee_at(function, at) != acquire) continue;
         const std::uintptr_t behind = at + (has_bytes(at, "\xe8", 1) ? 5U : 6U);
         const std::uintptr_t begin = initialisation_behind(function, behind);
-        if (begin > last_end && begin < return_address) return true;
+        if (begin > last_end && begin < return_address) return begin;
     }
-    return false;
+    return 0;
 }
 
 #else
 
-inline bool is_first_use(std::uintptr_t) noexcept {
-    return false;  // an older C library does not say where the tables are
+inline std::uintptr_t initialisation_around(std::uintptr_t) noexcept {
+    return 0;  // an older C library does not say where the tables are
 }
 
 #endif
@@ -35073,21 +35074,53 @@ ALLOCSCOPE_INLINE void drop_expected_by_symbols(name_book& book, live_window& wi
     if (has_read && window.sites.empty()) book.rest();
 }
 
+// The stack of this thread; null if its bounds are not known.
+ALLOCSCOPE_NOINLINE walked_stack* own_stack(arena& memory) {
+    const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    const stack_bounds bounds = current_stack_bounds(frame);
+    if (!bounds.contains(frame)) return nullptr;
+    struct room {
+        unsigned char bytes[sizeof(rule_cache) + alignof(rule_cache)];
+    };
+    const auto place = reinterpret_cast<std::uintptr_t>(memory.make<room>());
+    const std::uintptr_t aligned = (place | (alignof(rule_cache) - 1)) + 1;
+    auto& rules = *::new (reinterpret_cast<void*>(aligned)) rule_cache;
+    auto* const stack = memory.make<walked_stack>();
+    stack_walk{bounds, rules, *stack}.run(frame, max_stack_frames);
+    return stack;
+}
+
 // What a function-local static allocates when it is initialised lives until the program ends. It is
-// no leak of the code that happened to use the static first.
+// no leak of the code that happened to use the static first. But a check that runs in the middle of
+// an initialisation judges what that one allocates.
 inline object_sum drop_first_use(live_window& window) {
-    table<std::uint64_t, bool> known{window.scratch};
+    table<std::uint64_t, std::uintptr_t> known{window.scratch};
     for (const live_site& site : window.sites) {
         const std::uintptr_t* addresses = window.frames.data() + site.first_frame;
         for (std::uint32_t i = 0; i < site.frame_count; ++i) known[addresses[i]];
     }
-    while_modules_stay([&known] {
-        for (auto& each : known) each.value = is_first_use(each.key);
+    bool is_any = false;
+    while_modules_stay([&] {
+        for (auto& each : known) {
+            each.value = initialisation_around(each.key);
+            is_any = is_any || each.value != 0;
+        }
     });
+    if (!is_any) return {};
+    if (const walked_stack* const own = own_stack(window.scratch)) {
+        while_modules_stay([&] {
+            for (std::uint32_t i = 0; i < own->frame_count; ++i) {
+                const std::uintptr_t begin = initialisation_around(own->return_addresses[i]);
+                for (auto& each : known) {
+                    if (each.value == begin) each.value = 0;
+                }
+            }
+        });
+    }
     object_sum dropped;
     drop_sites(window, [&](const live_site& site, const std::uintptr_t* addresses) {
         for (std::uint32_t i = 0; i < site.frame_count; ++i) {
-            if (!*known.find(addresses[i])) continue;
+            if (*known.find(addresses[i]) == 0) continue;
             dropped.objects += site.objects;
             dropped.bytes += site.bytes;
             return true;
@@ -35684,6 +35717,7 @@ struct sweep_block {
     const char* name = "";
     list<fault_run> runs{memory};
     text_out problems{memory};  // of the first runs that were wrong
+    std::uint64_t lost = 0;     // events of the runs that are in no number
     snapshot rows;              // what the first leaking run left alive
 };
 
@@ -35772,6 +35806,7 @@ inline void add_run(sweep_block& sweep, const sweep_request& asked) {
         run.leaked_objects = seen.objects;
         run.leaked_bytes = seen.bytes;
     }
+    sweep.lost += events_lost(leaks);
     const armed_plan& plan = plan_of(asked.plan);
     run.nth = plan.failed.load(memory_order::relaxed) != 0 ? asked.nth : 0;
     run.outcome = asked.outcome;
@@ -35794,7 +35829,7 @@ inline bool engine_add_sweep_run(sweep_data* to, const sweep_request& asked) {
 inline check_data* verdict_of(sweep_block& sweep, bool gave_up) {
     check_block made{{}};
     const std::uint64_t bad = sweep.data.bad_runs;
-    if (bad == 0 && !gave_up) return made.finish();
+    if (bad == 0 && !gave_up && sweep.lost == 0) return made.finish();
     text_out& message = made.message();
     message << "fault sweep";
     write_quoted(message, sweep.name);
@@ -35804,12 +35839,17 @@ inline check_data* verdict_of(sweep_block& sweep, bool gave_up) {
         write_count(message, sweep.runs.size(), "run", "runs");
         message << " with one allocation failing each, " << decimal{bad} << " went wrong";
     } else {
-        message << "not finished";
+        message << (gave_up ? "not finished" : "nothing is certain");
     }
     message << sweep.problems.view();
     if (bad > message_runs) {
         message << "\n  and ";
         write_count(message, bad - message_runs, "more run", "more runs");
+    }
+    if (sweep.lost != 0) {
+        message << "\n  ";
+        write_count(message, sweep.lost, "event was", "events were");
+        message << " not recorded, so leaks may be missing here";
     }
     if (gave_up) {
         message << "\n  given up after ";
@@ -41591,6 +41631,38 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP
 
+// unplaced_allocations.hpp - says how much is in the totals of a window and in none of its stacks.
+
+#ifndef ALLOCSCOPE_REPORT_UNPLACED_ALLOCATIONS_HPP
+#define ALLOCSCOPE_REPORT_UNPLACED_ALLOCATIONS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// `sum` is the sum of all stacks. Returns false, and writes nothing, if nothing is known to be
+// missing in it.
+inline bool write_unplaced(text_out& out, const snapshot::window_info& info,
+                           const stack_numbers& sum) {
+    const std::uint64_t allocations = info.estimates.allocations.value - sum.allocations;
+    if (allocations == 0 || is_negative(allocations) || info.record != recording::exact ||
+        info.is_filtered) {
+        return false;
+    }
+    write_count(out, allocations, "allocation", "allocations");
+    out << " of ";
+    write_count(out, info.estimates.bytes_allocated.value - sum.bytes_allocated, "byte", "bytes");
+    out << (allocations == 1 ? " is in the totals alone: its stack is not kept"
+                             : " are in the totals alone: their stacks are not kept");
+    return true;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_REPORT_UNPLACED_ALLOCATIONS_HPP
+
 // summary_lines.hpp - facts for which a format of another tool has no field, in sentences.
 
 #ifndef ALLOCSCOPE_FORMATS_SUMMARY_LINES_HPP
@@ -41663,17 +41735,7 @@ void for_each_summary_line(format_job& job, const stack_numbers& sum, const Work
     }
     write_totals(line, info);
     end_line();
-    const std::uint64_t allocations = info.estimates.allocations.value - sum.allocations;
-    if (allocations != 0 && !is_negative(allocations) && info.record == recording::exact &&
-        !info.is_filtered) {
-        write_count(line, allocations, "allocation", "allocations");
-        line << " of ";
-        write_count(line, info.estimates.bytes_allocated.value - sum.bytes_allocated, "byte",
-                    "bytes");
-        line << (allocations == 1 ? " is in the totals alone: its stack is not kept"
-                                  : " are in the totals alone: their stacks are not kept");
-        end_line();
-    }
+    if (write_unplaced(line, info, sum)) end_line();
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         line << "lost: " << decimal{info.losses[i].count} << ' ';
         write_printable(line, info.losses[i].reason);

@@ -13444,6 +13444,12 @@ struct plain_place {
     std::uint32_t cohort_id = 0;  // in this epoch; 0: none yet
 };
 
+// A sample that a thread is counting in several steps, and what it stands for.
+struct sample_in_steps {
+    atomic<std::uint64_t> objects{0};  // 0: no sample is being counted
+    atomic<std::uint64_t> bytes{0};
+};
+
 struct thread_state : thread_entry {
     void forget_plain_places() noexcept {
         for (plain_place& each : plain) each = {};
@@ -13514,7 +13520,8 @@ struct thread_state : thread_entry {
     atomic<std::int32_t> thread_id{0};  // of a thread that ends without a call; otherwise 0
     atomic<std::int32_t> task{0};       // the kernel's id of the thread; 0: not known
 
-    reading_question question;  // walking lock and this thread
+    reading_question question;   // walking lock and this thread
+    sample_in_steps unfinished;  // this thread; read by any
 
     owned_counter losses[static_cast<std::uint32_t>(loss_reason::count)];
     owned_counter new_cohorts;  // how many were ever made
@@ -14647,12 +14654,19 @@ ALLOCSCOPE_INLINE std::uint64_t bytes_between_steps(const thread_state& thread) 
     return static_cast<std::uint64_t>(missing < 0 || missing > most ? most : missing);
 }
 
+// For a thread that does not run.
+ALLOCSCOPE_INLINE bool is_inside_an_event(const thread_state& thread) noexcept {
+    return missing_distance(thread) > 0 ||
+           thread.unfinished.objects.load(memory_order::relaxed) != 0;
+}
+
 // For a state whose hook was abandoned, perhaps when only one of the distances had been changed.
 inline void mend_pending(thread_state& thread) noexcept {
     const std::int64_t net = pending_bytes(thread);
     const std::int64_t highest = thread.pending_peak.load(memory_order::relaxed);
     if (net > highest) thread.pending_peak.store(net, memory_order::relaxed);
     thread.bytes_below_peak = net > highest ? 0 : highest - net;
+    thread.unfinished.objects.store(0, memory_order::relaxed);
 }
 
 inline void forget_pending(thread_state& thread) noexcept {
@@ -15223,7 +15237,8 @@ inline void forget_other_threads() noexcept {
             continue;
         if (!each.is_taken.load(memory_order::relaxed)) continue;
         each.thread_id.store(0, memory_order::relaxed);
-        if (missing_distance(each) > 0) each.lose(loss_reason::torn_event);
+        if (is_inside_an_event(each)) each.lose(loss_reason::torn_event);
+        mend_pending(each);
         give_back_state(each);
     }
     if (own != nullptr) {
@@ -16414,6 +16429,24 @@ ALLOCSCOPE_SLOW_PATH void lose_sample(thread_state& thread, const void* block,
                 whole_number(objects + 0.5));
 }
 
+// Lives while a thread changes the sums of a cohort, one after the other. A reader that sees this
+// does not believe what it reads meanwhile.
+class sums_in_steps {
+public:
+    ALLOCSCOPE_INLINE sums_in_steps(thread_state& thread, const sample_weight& weight) noexcept
+        : of_(thread.unfinished) {
+        of_.bytes.store(whole_bytes(weight), memory_order::relaxed);
+        of_.objects.store(whole_number(weight.objects + 0.5), memory_order::relaxed);
+        atomic_thread_fence(memory_order::release);
+    }
+    ALLOCSCOPE_INLINE ~sums_in_steps() { of_.objects.store(0, memory_order::release); }
+    sums_in_steps(const sums_in_steps&) = delete;
+    sums_in_steps& operator=(const sums_in_steps&) = delete;
+
+private:
+    sample_in_steps& of_;
+};
+
 // Counts the death of a sample whose record has been removed.
 ALLOCSCOPE_NOINLINE void count_sample_death(thread_state& thread, std::uint32_t id,
                                             std::uint64_t sampled_bytes) noexcept {
@@ -16422,6 +16455,7 @@ ALLOCSCOPE_NOINLINE void count_sample_death(thread_state& thread, std::uint32_t 
     const std::uint64_t bytes = whole_bytes(weight);
     cohort& born = *process.cohorts.by_id(id);
     take_from_live(thread, born.facts(), bytes);
+    const sums_in_steps guard{thread, weight};
     add_weight(part.deaths, weight);
     born.deaths.add_shared(bytes);  // last: a cohort without live objects may be used again
 }
@@ -16431,8 +16465,11 @@ inline void count_sample_birth(thread_state& thread, std::uint32_t id,
     sampled_part& part = *process.cohorts.sampled_part_of(id);
     const sample_weight weight = weight_in(part, sampled_bytes);
     cohort& counters = *process.cohorts.by_id(id);
-    counters.births.add(whole_bytes(weight));
-    add_weight(part.births, weight);
+    {
+        const sums_in_steps guard{thread, weight};
+        counters.births.add(whole_bytes(weight));
+        add_weight(part.births, weight);
+    }
     add_live_bytes(thread, whole_bytes(weight));
 }
 
@@ -17880,20 +17917,6 @@ inline std::uint64_t sample_events(const birth_range& range) noexcept {
     return events;
 }
 
-// Calls read() until no sample is taken and none is freed meanwhile. Samples are few, so the first
-// call nearly always suffices. Returns false when every call was disturbed; then the last one
-// stands.
-template <class Read>
-inline bool read_between_samples(const birth_range& range, const Read& read) {
-    constexpr int most_readings = 32;
-    for (int i = 0; i < most_readings; ++i) {
-        const std::uint64_t before = sample_events(range);
-        read();
-        if (sample_events(range) == before) return true;
-    }
-    return false;
-}
-
 // The memory that the tables use, without the live object map.
 inline std::uint64_t table_bytes() noexcept {
     std::uint64_t bytes = process.arena.used_bytes() + process.sites.used_bytes() +
@@ -18710,6 +18733,9 @@ struct reading_doubt {
     std::uint64_t bytes = 0;
 };
 
+// How long a reader waits for threads that lost the processor in the middle of an event.
+constexpr std::uint64_t patience_ns = 100'000'000;
+
 // What a reading keeps of single cohorts, for callers that want more than sums.
 struct sampled_count {
     std::uint32_t id;
@@ -18768,8 +18794,6 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t patience_ns = 100'000'000;
-
     // A thread that runs answers within a microsecond. If an answer takes longer, the reader yields
     // the processor, which other threads may then keep for milliseconds.
     static void wait(std::uint32_t round, thread_wait& waiting) noexcept {
@@ -18871,6 +18895,51 @@ private:
 
 // --- totals ---
 
+// What the samples stand for that threads are counting at this moment.
+inline reading_doubt samples_in_steps() noexcept {
+    reading_doubt sum;
+    for (const thread_state& each : all_threads()) {
+        const std::uint64_t objects = each.unfinished.objects.load(memory_order::acquire);
+        if (objects == 0) continue;
+        sum.objects += objects;
+        sum.bytes += each.unfinished.bytes.load(memory_order::relaxed);
+    }
+    return sum;
+}
+
+// Calls read() until no sample is taken and none is freed meanwhile. Samples are few, so the first
+// call nearly always suffices. A thread that lost the processor in the middle of a sample is waited
+// for. Returns false when every call was disturbed; then the last one stands, and `doubt` grows by
+// the samples that were only counted in part.
+template <class Read>
+inline bool read_between_samples(const birth_range& range, reading_doubt& doubt, const Read& read) {
+    constexpr int most_readings = 32;
+    std::uint64_t gives_up_at = 0;
+    thread_wait waiting;
+    for (int i = 0; i < most_readings;) {
+        const reading_doubt before = samples_in_steps();
+        const std::uint64_t events = sample_events(range);
+        read();
+        atomic_thread_fence(memory_order::acquire);
+        const reading_doubt after = samples_in_steps();
+        if (before.objects == 0 && after.objects == 0) {
+            if (sample_events(range) == events) return true;
+            ++i;
+            continue;
+        }
+        const std::uint64_t now = monotonic_ns();
+        if (gives_up_at == 0) gives_up_at = now + patience_ns;
+        if (now > gives_up_at) {
+            const reading_doubt& larger = before.objects > after.objects ? before : after;
+            doubt.objects += larger.objects;
+            doubt.bytes += larger.bytes;
+            return false;
+        }
+        waiting.once();
+    }
+    return false;
+}
+
 struct sampled_sums {
     sample_sums births;
     sample_sums deaths;
@@ -18933,7 +19002,7 @@ ALLOCSCOPE_NOINLINE window_sum totals_in(const birth_range& range, recording how
     totals.births.add(certain_sums(own.births, own.birth_bytes));
     totals.deaths.add(certain_sums(own.deaths + foreign.events, own.death_bytes + foreign.bytes));
     sampled_sums sampled;
-    const bool is_true = read_between_samples(range, [&] {
+    const bool is_true = read_between_samples(range, doubt, [&] {
         sampled = read_sampled(range, counts != nullptr ? &counts->sampled : nullptr);
     });
     if (!is_true) {
@@ -34748,15 +34817,16 @@ inline std::uintptr_t initialisation_behind(const function_code& in,
     return behind;
 }
 
-// Whether the call that returns to `return_address` belongs to the initialisation of a static.
-inline bool is_first_use(std::uintptr_t return_address) noexcept {
+// Where the initialisation of a static begins to which the call that returns to `return_address`
+// belongs; 0: to none.
+inline std::uintptr_t initialisation_around(std::uintptr_t return_address) noexcept {
     const function_code function = function_around(return_address - 1);
-    if (function.end == 0) return false;
+    if (function.end == 0) return 0;
     const std::uintptr_t acquire =
         entry_of(reinterpret_cast<std::uintptr_t>(&allocscope_guard_acquire));
     const std::uintptr_t release =
         entry_of(reinterpret_cast<std::uintptr_t>(&allocscope_guard_release));
-    if (acquire == 0 || release == 0) return false;
+    if (acquire == 0 || release == 0) return 0;
     // Looks for the first end of an initialisation after the return address. The address is inside
     // an initialisation that begins before it and does not end before it.
     std::uintptr_t last_end = function.begin;
@@ -34765,20 +34835,20 @@ inline bool is_first_use(std::uintptr_t return_address) noexcept {
         if (callee_at(function, at) != release) continue;
         (at < return_address ? last_end : next_end) = at;
     }
-    if (next_end == function.end) return false;
+    if (next_end == function.end) return 0;
     for (std::uintptr_t at = function.begin; at < function.end; ++at) {
         if (callee_at(function, at) != acquire) continue;
         const std::uintptr_t behind = at + (has_bytes(at, "\xe8", 1) ? 5U : 6U);
         const std::uintptr_t begin = initialisation_behind(function, behind);
-        if (begin > last_end && begin < return_address) return true;
+        if (begin > last_end && begin < return_address) return begin;
     }
-    return false;
+    return 0;
 }
 
 #else
 
-inline bool is_first_use(std::uintptr_t) noexcept {
-    return false;  // an older C library does not say where the tables are
+inline std::uintptr_t initialisation_around(std::uintptr_t) noexcept {
+    return 0;  // an older C library does not say where the tables are
 }
 
 #endif
@@ -35004,21 +35074,53 @@ ALLOCSCOPE_INLINE void drop_expected_by_symbols(name_book& book, live_window& wi
     if (has_read && window.sites.empty()) book.rest();
 }
 
+// The stack of this thread; null if its bounds are not known.
+ALLOCSCOPE_NOINLINE walked_stack* own_stack(arena& memory) {
+    const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    const stack_bounds bounds = current_stack_bounds(frame);
+    if (!bounds.contains(frame)) return nullptr;
+    struct room {
+        unsigned char bytes[sizeof(rule_cache) + alignof(rule_cache)];
+    };
+    const auto place = reinterpret_cast<std::uintptr_t>(memory.make<room>());
+    const std::uintptr_t aligned = (place | (alignof(rule_cache) - 1)) + 1;
+    auto& rules = *::new (reinterpret_cast<void*>(aligned)) rule_cache;
+    auto* const stack = memory.make<walked_stack>();
+    stack_walk{bounds, rules, *stack}.run(frame, max_stack_frames);
+    return stack;
+}
+
 // What a function-local static allocates when it is initialised lives until the program ends. It is
-// no leak of the code that happened to use the static first.
+// no leak of the code that happened to use the static first. But a check that runs in the middle of
+// an initialisation judges what that one allocates.
 inline object_sum drop_first_use(live_window& window) {
-    table<std::uint64_t, bool> known{window.scratch};
+    table<std::uint64_t, std::uintptr_t> known{window.scratch};
     for (const live_site& site : window.sites) {
         const std::uintptr_t* addresses = window.frames.data() + site.first_frame;
         for (std::uint32_t i = 0; i < site.frame_count; ++i) known[addresses[i]];
     }
-    while_modules_stay([&known] {
-        for (auto& each : known) each.value = is_first_use(each.key);
+    bool is_any = false;
+    while_modules_stay([&] {
+        for (auto& each : known) {
+            each.value = initialisation_around(each.key);
+            is_any = is_any || each.value != 0;
+        }
     });
+    if (!is_any) return {};
+    if (const walked_stack* const own = own_stack(window.scratch)) {
+        while_modules_stay([&] {
+            for (std::uint32_t i = 0; i < own->frame_count; ++i) {
+                const std::uintptr_t begin = initialisation_around(own->return_addresses[i]);
+                for (auto& each : known) {
+                    if (each.value == begin) each.value = 0;
+                }
+            }
+        });
+    }
     object_sum dropped;
     drop_sites(window, [&](const live_site& site, const std::uintptr_t* addresses) {
         for (std::uint32_t i = 0; i < site.frame_count; ++i) {
-            if (!*known.find(addresses[i])) continue;
+            if (*known.find(addresses[i]) == 0) continue;
             dropped.objects += site.objects;
             dropped.bytes += site.bytes;
             return true;
@@ -35615,6 +35717,7 @@ struct sweep_block {
     const char* name = "";
     list<fault_run> runs{memory};
     text_out problems{memory};  // of the first runs that were wrong
+    std::uint64_t lost = 0;     // events of the runs that are in no number
     snapshot rows;              // what the first leaking run left alive
 };
 
@@ -35703,6 +35806,7 @@ inline void add_run(sweep_block& sweep, const sweep_request& asked) {
         run.leaked_objects = seen.objects;
         run.leaked_bytes = seen.bytes;
     }
+    sweep.lost += events_lost(leaks);
     const armed_plan& plan = plan_of(asked.plan);
     run.nth = plan.failed.load(memory_order::relaxed) != 0 ? asked.nth : 0;
     run.outcome = asked.outcome;
@@ -35725,7 +35829,7 @@ inline bool engine_add_sweep_run(sweep_data* to, const sweep_request& asked) {
 inline check_data* verdict_of(sweep_block& sweep, bool gave_up) {
     check_block made{{}};
     const std::uint64_t bad = sweep.data.bad_runs;
-    if (bad == 0 && !gave_up) return made.finish();
+    if (bad == 0 && !gave_up && sweep.lost == 0) return made.finish();
     text_out& message = made.message();
     message << "fault sweep";
     write_quoted(message, sweep.name);
@@ -35735,12 +35839,17 @@ inline check_data* verdict_of(sweep_block& sweep, bool gave_up) {
         write_count(message, sweep.runs.size(), "run", "runs");
         message << " with one allocation failing each, " << decimal{bad} << " went wrong";
     } else {
-        message << "not finished";
+        message << (gave_up ? "not finished" : "nothing is certain");
     }
     message << sweep.problems.view();
     if (bad > message_runs) {
         message << "\n  and ";
         write_count(message, bad - message_runs, "more run", "more runs");
+    }
+    if (sweep.lost != 0) {
+        message << "\n  ";
+        write_count(message, sweep.lost, "event was", "events were");
+        message << " not recorded, so leaks may be missing here";
     }
     if (gave_up) {
         message << "\n  given up after ";
@@ -41522,6 +41631,38 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP
 
+// unplaced_allocations.hpp - says how much is in the totals of a window and in none of its stacks.
+
+#ifndef ALLOCSCOPE_REPORT_UNPLACED_ALLOCATIONS_HPP
+#define ALLOCSCOPE_REPORT_UNPLACED_ALLOCATIONS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// `sum` is the sum of all stacks. Returns false, and writes nothing, if nothing is known to be
+// missing in it.
+inline bool write_unplaced(text_out& out, const snapshot::window_info& info,
+                           const stack_numbers& sum) {
+    const std::uint64_t allocations = info.estimates.allocations.value - sum.allocations;
+    if (allocations == 0 || is_negative(allocations) || info.record != recording::exact ||
+        info.is_filtered) {
+        return false;
+    }
+    write_count(out, allocations, "allocation", "allocations");
+    out << " of ";
+    write_count(out, info.estimates.bytes_allocated.value - sum.bytes_allocated, "byte", "bytes");
+    out << (allocations == 1 ? " is in the totals alone: its stack is not kept"
+                             : " are in the totals alone: their stacks are not kept");
+    return true;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_REPORT_UNPLACED_ALLOCATIONS_HPP
+
 // summary_lines.hpp - facts for which a format of another tool has no field, in sentences.
 
 #ifndef ALLOCSCOPE_FORMATS_SUMMARY_LINES_HPP
@@ -41594,17 +41735,7 @@ void for_each_summary_line(format_job& job, const stack_numbers& sum, const Work
     }
     write_totals(line, info);
     end_line();
-    const std::uint64_t allocations = info.estimates.allocations.value - sum.allocations;
-    if (allocations != 0 && !is_negative(allocations) && info.record == recording::exact &&
-        !info.is_filtered) {
-        write_count(line, allocations, "allocation", "allocations");
-        line << " of ";
-        write_count(line, info.estimates.bytes_allocated.value - sum.bytes_allocated, "byte",
-                    "bytes");
-        line << (allocations == 1 ? " is in the totals alone: its stack is not kept"
-                                  : " are in the totals alone: their stacks are not kept");
-        end_line();
-    }
+    if (write_unplaced(line, info, sum)) end_line();
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         line << "lost: " << decimal{info.losses[i].count} << ' ';
         write_printable(line, info.losses[i].reason);

@@ -126,6 +126,40 @@ def knows_threads(recorder, show, folder, compiler):
             assert f"Showing nodes accounting for {wanted}B, " in top, (name, value, top)
 
 
+# Of each thread nothing stays, so its stack may be forgotten.
+PASSING_THREADS = """#include <pthread.h>
+#include <stdlib.h>
+template <class T> T seen(T p) { asm volatile("" : "+r"(p)); return p; }
+__attribute__((noinline)) void make_and_free() { free(seen(malloc(64))); asm volatile(""); }
+static void* work(void*) { return make_and_free(), nullptr; }
+int main() {
+    for (int i = 0; i < 3000; ++i) {
+        pthread_t made;
+        pthread_create(&made, nullptr, work, nullptr);
+        pthread_join(made, nullptr);
+    }
+}
+"""
+
+
+def says_what_no_stack_has(recorder, show, folder, compiler):
+    """Sums of stacks that lack allocations say how many."""
+    program = compiled(folder, "passing", PASSING_THREADS, compiler, *WITHOUT_CXX, "-pthread")
+    path = folder / "passing.allocscope"
+    recorder.run([program], "--output", path)
+    answer = json.loads(show("show", "--by", "function", "--format", "json", path))
+    missing = [answer["totals"][name] - sum(group[name] for group in answer["groups"])
+               for name in ("allocations", "bytes_allocated")]
+    assert answer["totals"]["allocations"] >= 3000 and missing[1] == 64 * missing[0] > 0, missing
+    wanted = (f"\n{missing[0]} allocations of {missing[1]} bytes are in the totals alone:"
+              " their stacks are not kept\n")
+    for how in ("--by", "function"), ("--tree",), ("--callers",):
+        assert show("show", *how, path).endswith(wanted), (how, show("show", *how, path))
+    only = show("show", "--by", "function", "--only", "make_and_free", path)
+    assert "totals alone" not in only, only  # nobody knows whose they were
+    assert "totals alone" not in show("show", path)  # its rows are of live objects
+
+
 AGES = r"""
 #include <cstdlib>
 #include <poll.h>
@@ -236,6 +270,7 @@ def main():
         show, folder = heap.show, heap.folder
         knows_details(heap.recorder, show, folder, heap.known)
         knows_threads(heap.recorder, show, folder, heap.compiler)
+        says_what_no_stack_has(heap.recorder, show, folder, heap.compiler)
         knows_ages(heap.recorder, show, folder, heap.old, heap.compiler)
         keeps_a_time_series(heap.recorder, show, folder)
 

@@ -5,6 +5,7 @@
 #include "json_answer.hpp"
 
 #include <allocscope/platform/terminal_width.hpp>
+#include <allocscope/report/unplaced_allocations.hpp>
 
 #include <cstdio>
 #include <iterator>
@@ -361,6 +362,17 @@ allocscope::snapshot_groups groups_of(const show_request& asked, const shown_sna
     return allocscope::detail::grouping::made(shown.of.stacks(), asked.key, asked.order);
 }
 
+// A line for the end of a table of sums; empty if the sums have all that was allocated.
+std::string what_no_stack_has(const allocscope::snapshot& rows,
+                              const allocscope::detail::stack_numbers& sum) {
+    allocscope::detail::arena memory;
+    allocscope::detail::text_out line{memory};
+    line << '\n';
+    if (!allocscope::detail::write_unplaced(line, rows.info(), sum)) return {};
+    line << '\n';
+    return {line.view().data(), line.size()};
+}
+
 std::string print_what_is_shown(const show_request& asked, const shown_snapshot& shown) {
     if (asked.is_json) return print_json(asked, shown);
     const allocscope::snapshot& rows = shown.of.rows;
@@ -376,10 +388,20 @@ std::string print_what_is_shown(const show_request& asked, const shown_snapshot&
     if (allocscope::detail::is_terminal(1)) text.width = allocscope::detail::terminal_columns(1);
     const auto from = asked.as == shown_as::callers ? allocscope::tree_from::allocation
                                                     : allocscope::tree_from::main;
-    const std::string table =
-        asked.as == shown_as::groups
-            ? allocscope::to_table(groups_of(asked, shown), text)
-            : allocscope::detail::tree_of(shown.of.stacks(), from, asked.order, text);
+    std::string table;
+    allocscope::detail::stack_numbers sum;
+    if (asked.as == shown_as::groups) {
+        const allocscope::snapshot_groups groups = groups_of(asked, shown);
+        for (const allocscope::group& each : groups) sum.add(allocscope::detail::numbers_of(each));
+        table = allocscope::to_table(groups, text);
+    } else {
+        const allocscope::detail::shown_stacks stacks = shown.of.stacks();
+        stacks.for_each([&sum](const allocscope::snapshot::stack& each) {
+            sum.add(allocscope::detail::numbers_of(each));
+        });
+        table = allocscope::detail::tree_of(stacks, from, asked.order, text);
+    }
+    table += what_no_stack_has(rows, sum);
     std::fwrite(table.data(), 1, table.size(), stdout);
     return {};
 }

@@ -22,6 +22,7 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
+#include <allocscope/report/unplaced_allocations.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/version.hpp>
 
@@ -95,17 +96,7 @@ void for_each_summary_line(format_job& job, const stack_numbers& sum, const Work
     }
     write_totals(line, info);
     end_line();
-    const std::uint64_t allocations = info.estimates.allocations.value - sum.allocations;
-    if (allocations != 0 && !is_negative(allocations) && info.record == recording::exact &&
-        !info.is_filtered) {
-        write_count(line, allocations, "allocation", "allocations");
-        line << " of ";
-        write_count(line, info.estimates.bytes_allocated.value - sum.bytes_allocated, "byte",
-                    "bytes");
-        line << (allocations == 1 ? " is in the totals alone: its stack is not kept"
-                                  : " are in the totals alone: their stacks are not kept");
-        end_line();
-    }
+    if (write_unplaced(line, info, sum)) end_line();
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         line << "lost: " << decimal{info.losses[i].count} << ' ';
         write_printable(line, info.losses[i].reason);

@@ -65,12 +65,19 @@ ALLOCSCOPE_INLINE std::uint64_t bytes_between_steps(const thread_state& thread) 
     return static_cast<std::uint64_t>(missing < 0 || missing > most ? most : missing);
 }
 
+// For a thread that does not run.
+ALLOCSCOPE_INLINE bool is_inside_an_event(const thread_state& thread) noexcept {
+    return missing_distance(thread) > 0 ||
+           thread.unfinished.objects.load(memory_order::relaxed) != 0;
+}
+
 // For a state whose hook was abandoned, perhaps when only one of the distances had been changed.
 inline void mend_pending(thread_state& thread) noexcept {
     const std::int64_t net = pending_bytes(thread);
     const std::int64_t highest = thread.pending_peak.load(memory_order::relaxed);
     if (net > highest) thread.pending_peak.store(net, memory_order::relaxed);
     thread.bytes_below_peak = net > highest ? 0 : highest - net;
+    thread.unfinished.objects.store(0, memory_order::relaxed);
 }
 
 inline void forget_pending(thread_state& thread) noexcept {

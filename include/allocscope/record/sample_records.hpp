@@ -75,6 +75,24 @@ ALLOCSCOPE_SLOW_PATH void lose_sample(thread_state& thread, const void* block,
                 whole_number(objects + 0.5));
 }
 
+// Lives while a thread changes the sums of a cohort, one after the other. A reader that sees this
+// does not believe what it reads meanwhile.
+class sums_in_steps {
+public:
+    ALLOCSCOPE_INLINE sums_in_steps(thread_state& thread, const sample_weight& weight) noexcept
+        : of_(thread.unfinished) {
+        of_.bytes.store(whole_bytes(weight), memory_order::relaxed);
+        of_.objects.store(whole_number(weight.objects + 0.5), memory_order::relaxed);
+        atomic_thread_fence(memory_order::release);
+    }
+    ALLOCSCOPE_INLINE ~sums_in_steps() { of_.objects.store(0, memory_order::release); }
+    sums_in_steps(const sums_in_steps&) = delete;
+    sums_in_steps& operator=(const sums_in_steps&) = delete;
+
+private:
+    sample_in_steps& of_;
+};
+
 // Counts the death of a sample whose record has been removed.
 ALLOCSCOPE_NOINLINE void count_sample_death(thread_state& thread, std::uint32_t id,
                                             std::uint64_t sampled_bytes) noexcept {
@@ -83,6 +101,7 @@ ALLOCSCOPE_NOINLINE void count_sample_death(thread_state& thread, std::uint32_t 
     const std::uint64_t bytes = whole_bytes(weight);
     cohort& born = *process.cohorts.by_id(id);
     take_from_live(thread, born.facts(), bytes);
+    const sums_in_steps guard{thread, weight};
     add_weight(part.deaths, weight);
     born.deaths.add_shared(bytes);  // last: a cohort without live objects may be used again
 }
@@ -92,8 +111,11 @@ inline void count_sample_birth(thread_state& thread, std::uint32_t id,
     sampled_part& part = *process.cohorts.sampled_part_of(id);
     const sample_weight weight = weight_in(part, sampled_bytes);
     cohort& counters = *process.cohorts.by_id(id);
-    counters.births.add(whole_bytes(weight));
-    add_weight(part.births, weight);
+    {
+        const sums_in_steps guard{thread, weight};
+        counters.births.add(whole_bytes(weight));
+        add_weight(part.births, weight);
+    }
     add_live_bytes(thread, whole_bytes(weight));
 }
 

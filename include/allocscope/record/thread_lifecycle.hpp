@@ -301,7 +301,8 @@ inline void forget_other_threads() noexcept {
             continue;
         if (!each.is_taken.load(memory_order::relaxed)) continue;
         each.thread_id.store(0, memory_order::relaxed);
-        if (missing_distance(each) > 0) each.lose(loss_reason::torn_event);
+        if (is_inside_an_event(each)) each.lose(loss_reason::torn_event);
+        mend_pending(each);
         give_back_state(each);
     }
     if (own != nullptr) {

@@ -105,6 +105,12 @@ struct plain_place {
     std::uint32_t cohort_id = 0;  // in this epoch; 0: none yet
 };
 
+// A sample that a thread is counting in several steps, and what it stands for.
+struct sample_in_steps {
+    atomic<std::uint64_t> objects{0};  // 0: no sample is being counted
+    atomic<std::uint64_t> bytes{0};
+};
+
 struct thread_state : thread_entry {
     void forget_plain_places() noexcept {
         for (plain_place& each : plain) each = {};
@@ -175,7 +181,8 @@ struct thread_state : thread_entry {
     atomic<std::int32_t> thread_id{0};  // of a thread that ends without a call; otherwise 0
     atomic<std::int32_t> task{0};       // the kernel's id of the thread; 0: not known
 
-    reading_question question;  // walking lock and this thread
+    reading_question question;   // walking lock and this thread
+    sample_in_steps unfinished;  // this thread; read by any
 
     owned_counter losses[static_cast<std::uint32_t>(loss_reason::count)];
     owned_counter new_cohorts;  // how many were ever made

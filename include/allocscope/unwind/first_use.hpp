@@ -149,15 +149,16 @@ inline std::uintptr_t initialisation_behind(const function_code& in,
     return behind;
 }
 
-// Whether the call that returns to `return_address` belongs to the initialisation of a static.
-inline bool is_first_use(std::uintptr_t return_address) noexcept {
+// Where the initialisation of a static begins to which the call that returns to `return_address`
+// belongs; 0: to none.
+inline std::uintptr_t initialisation_around(std::uintptr_t return_address) noexcept {
     const function_code function = function_around(return_address - 1);
-    if (function.end == 0) return false;
+    if (function.end == 0) return 0;
     const std::uintptr_t acquire =
         entry_of(reinterpret_cast<std::uintptr_t>(&allocscope_guard_acquire));
     const std::uintptr_t release =
         entry_of(reinterpret_cast<std::uintptr_t>(&allocscope_guard_release));
-    if (acquire == 0 || release == 0) return false;
+    if (acquire == 0 || release == 0) return 0;
     // Looks for the first end of an initialisation after the return address. The address is inside
     // an initialisation that begins before it and does not end before it.
     std::uintptr_t last_end = function.begin;
@@ -166,20 +167,20 @@ inline bool is_first_use(std::uintptr_t return_address) noexcept {
         if (callee_at(function, at) != release) continue;
         (at < return_address ? last_end : next_end) = at;
     }
-    if (next_end == function.end) return false;
+    if (next_end == function.end) return 0;
     for (std::uintptr_t at = function.begin; at < function.end; ++at) {
         if (callee_at(function, at) != acquire) continue;
         const std::uintptr_t behind = at + (has_bytes(at, "\xe8", 1) ? 5U : 6U);
         const std::uintptr_t begin = initialisation_behind(function, behind);
-        if (begin > last_end && begin < return_address) return true;
+        if (begin > last_end && begin < return_address) return begin;
     }
-    return false;
+    return 0;
 }
 
 #else
 
-inline bool is_first_use(std::uintptr_t) noexcept {
-    return false;  // an older C library does not say where the tables are
+inline std::uintptr_t initialisation_around(std::uintptr_t) noexcept {
+    return 0;  // an older C library does not say where the tables are
 }
 
 #endif

@@ -30,13 +30,17 @@
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/platform/loaded_modules.hpp>
+#include <allocscope/platform/stack_bounds.hpp>
 #include <allocscope/snapshot/check_data.hpp>
 #include <allocscope/unwind/first_use.hpp>
+#include <allocscope/unwind/rule_cache.hpp>
+#include <allocscope/unwind/stack_walk.hpp>
 #include <allocscope/verdict/leak_patterns.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 #include <cstring>  // memcmp
+#include <new>      // placement new
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -145,21 +149,53 @@ ALLOCSCOPE_INLINE void drop_expected_by_symbols(name_book& book, live_window& wi
     if (has_read && window.sites.empty()) book.rest();
 }
 
+// The stack of this thread; null if its bounds are not known.
+ALLOCSCOPE_NOINLINE walked_stack* own_stack(arena& memory) {
+    const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    const stack_bounds bounds = current_stack_bounds(frame);
+    if (!bounds.contains(frame)) return nullptr;
+    struct room {
+        unsigned char bytes[sizeof(rule_cache) + alignof(rule_cache)];
+    };
+    const auto place = reinterpret_cast<std::uintptr_t>(memory.make<room>());
+    const std::uintptr_t aligned = (place | (alignof(rule_cache) - 1)) + 1;
+    auto& rules = *::new (reinterpret_cast<void*>(aligned)) rule_cache;
+    auto* const stack = memory.make<walked_stack>();
+    stack_walk{bounds, rules, *stack}.run(frame, max_stack_frames);
+    return stack;
+}
+
 // What a function-local static allocates when it is initialised lives until the program ends. It is
-// no leak of the code that happened to use the static first.
+// no leak of the code that happened to use the static first. But a check that runs in the middle of
+// an initialisation judges what that one allocates.
 inline object_sum drop_first_use(live_window& window) {
-    table<std::uint64_t, bool> known{window.scratch};
+    table<std::uint64_t, std::uintptr_t> known{window.scratch};
     for (const live_site& site : window.sites) {
         const std::uintptr_t* addresses = window.frames.data() + site.first_frame;
         for (std::uint32_t i = 0; i < site.frame_count; ++i) known[addresses[i]];
     }
-    while_modules_stay([&known] {
-        for (auto& each : known) each.value = is_first_use(each.key);
+    bool is_any = false;
+    while_modules_stay([&] {
+        for (auto& each : known) {
+            each.value = initialisation_around(each.key);
+            is_any = is_any || each.value != 0;
+        }
     });
+    if (!is_any) return {};
+    if (const walked_stack* const own = own_stack(window.scratch)) {
+        while_modules_stay([&] {
+            for (std::uint32_t i = 0; i < own->frame_count; ++i) {
+                const std::uintptr_t begin = initialisation_around(own->return_addresses[i]);
+                for (auto& each : known) {
+                    if (each.value == begin) each.value = 0;
+                }
+            }
+        });
+    }
     object_sum dropped;
     drop_sites(window, [&](const live_site& site, const std::uintptr_t* addresses) {
         for (std::uint32_t i = 0; i < site.frame_count; ++i) {
-            if (!*known.find(addresses[i])) continue;
+            if (*known.find(addresses[i]) == 0) continue;
             dropped.objects += site.objects;
             dropped.bytes += site.bytes;
             return true;

@@ -39,6 +39,7 @@ struct sweep_block {
     const char* name = "";
     list<fault_run> runs{memory};
     text_out problems{memory};  // of the first runs that were wrong
+    std::uint64_t lost = 0;     // events of the runs that are in no number
     snapshot rows;              // what the first leaking run left alive
 };
 
@@ -127,6 +128,7 @@ inline void add_run(sweep_block& sweep, const sweep_request& asked) {
         run.leaked_objects = seen.objects;
         run.leaked_bytes = seen.bytes;
     }
+    sweep.lost += events_lost(leaks);
     const armed_plan& plan = plan_of(asked.plan);
     run.nth = plan.failed.load(memory_order::relaxed) != 0 ? asked.nth : 0;
     run.outcome = asked.outcome;
@@ -149,7 +151,7 @@ inline bool engine_add_sweep_run(sweep_data* to, const sweep_request& asked) {
 inline check_data* verdict_of(sweep_block& sweep, bool gave_up) {
     check_block made{{}};
     const std::uint64_t bad = sweep.data.bad_runs;
-    if (bad == 0 && !gave_up) return made.finish();
+    if (bad == 0 && !gave_up && sweep.lost == 0) return made.finish();
     text_out& message = made.message();
     message << "fault sweep";
     write_quoted(message, sweep.name);
@@ -159,12 +161,17 @@ inline check_data* verdict_of(sweep_block& sweep, bool gave_up) {
         write_count(message, sweep.runs.size(), "run", "runs");
         message << " with one allocation failing each, " << decimal{bad} << " went wrong";
     } else {
-        message << "not finished";
+        message << (gave_up ? "not finished" : "nothing is certain");
     }
     message << sweep.problems.view();
     if (bad > message_runs) {
         message << "\n  and ";
         write_count(message, bad - message_runs, "more run", "more runs");
+    }
+    if (sweep.lost != 0) {
+        message << "\n  ";
+        write_count(message, sweep.lost, "event was", "events were");
+        message << " not recorded, so leaks may be missing here";
     }
     if (gave_up) {
         message << "\n  given up after ";

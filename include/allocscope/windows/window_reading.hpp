@@ -52,6 +52,9 @@ struct reading_doubt {
     std::uint64_t bytes = 0;
 };
 
+// How long a reader waits for threads that lost the processor in the middle of an event.
+constexpr std::uint64_t patience_ns = 100'000'000;
+
 // What a reading keeps of single cohorts, for callers that want more than sums.
 struct sampled_count {
     std::uint32_t id;
@@ -110,8 +113,6 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t patience_ns = 100'000'000;
-
     // A thread that runs answers within a microsecond. If an answer takes longer, the reader yields
     // the processor, which other threads may then keep for milliseconds.
     static void wait(std::uint32_t round, thread_wait& waiting) noexcept {
@@ -213,6 +214,51 @@ private:
 
 // --- totals ---
 
+// What the samples stand for that threads are counting at this moment.
+inline reading_doubt samples_in_steps() noexcept {
+    reading_doubt sum;
+    for (const thread_state& each : all_threads()) {
+        const std::uint64_t objects = each.unfinished.objects.load(memory_order::acquire);
+        if (objects == 0) continue;
+        sum.objects += objects;
+        sum.bytes += each.unfinished.bytes.load(memory_order::relaxed);
+    }
+    return sum;
+}
+
+// Calls read() until no sample is taken and none is freed meanwhile. Samples are few, so the first
+// call nearly always suffices. A thread that lost the processor in the middle of a sample is waited
+// for. Returns false when every call was disturbed; then the last one stands, and `doubt` grows by
+// the samples that were only counted in part.
+template <class Read>
+inline bool read_between_samples(const birth_range& range, reading_doubt& doubt, const Read& read) {
+    constexpr int most_readings = 32;
+    std::uint64_t gives_up_at = 0;
+    thread_wait waiting;
+    for (int i = 0; i < most_readings;) {
+        const reading_doubt before = samples_in_steps();
+        const std::uint64_t events = sample_events(range);
+        read();
+        atomic_thread_fence(memory_order::acquire);
+        const reading_doubt after = samples_in_steps();
+        if (before.objects == 0 && after.objects == 0) {
+            if (sample_events(range) == events) return true;
+            ++i;
+            continue;
+        }
+        const std::uint64_t now = monotonic_ns();
+        if (gives_up_at == 0) gives_up_at = now + patience_ns;
+        if (now > gives_up_at) {
+            const reading_doubt& larger = before.objects > after.objects ? before : after;
+            doubt.objects += larger.objects;
+            doubt.bytes += larger.bytes;
+            return false;
+        }
+        waiting.once();
+    }
+    return false;
+}
+
 struct sampled_sums {
     sample_sums births;
     sample_sums deaths;
@@ -275,7 +321,7 @@ ALLOCSCOPE_NOINLINE window_sum totals_in(const birth_range& range, recording how
     totals.births.add(certain_sums(own.births, own.birth_bytes));
     totals.deaths.add(certain_sums(own.deaths + foreign.events, own.death_bytes + foreign.bytes));
     sampled_sums sampled;
-    const bool is_true = read_between_samples(range, [&] {
+    const bool is_true = read_between_samples(range, doubt, [&] {
         sampled = read_sampled(range, counts != nullptr ? &counts->sampled : nullptr);
     });
     if (!is_true) {

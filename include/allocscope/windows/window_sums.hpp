@@ -148,20 +148,6 @@ inline std::uint64_t sample_events(const birth_range& range) noexcept {
     return events;
 }
 
-// Calls read() until no sample is taken and none is freed meanwhile. Samples are few, so the first
-// call nearly always suffices. Returns false when every call was disturbed; then the last one
-// stands.
-template <class Read>
-inline bool read_between_samples(const birth_range& range, const Read& read) {
-    constexpr int most_readings = 32;
-    for (int i = 0; i < most_readings; ++i) {
-        const std::uint64_t before = sample_events(range);
-        read();
-        if (sample_events(range) == before) return true;
-    }
-    return false;
-}
-
 // The memory that the tables use, without the live object map.
 inline std::uint64_t table_bytes() noexcept {
     std::uint64_t bytes = process.arena.used_bytes() + process.sites.used_bytes() +

@@ -16,8 +16,8 @@ using allocscope_test::watchdog;
 
 // Stands in the place of an allocation: asks about its own caller.
 __attribute__((noinline)) bool is_inside_first_use() {
-    return allocscope::detail::is_first_use(
-        reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
+    return allocscope::detail::initialisation_around(
+               reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))) != 0;
 }
 
 std::size_t length = 50;  // not a constant: a static made of it is initialised at run time
@@ -86,7 +86,8 @@ int main() {
     ALLOCSCOPE_EXPECT(!behind_a_static());
     ALLOCSCOPE_EXPECT(!between_two_statics());
     ALLOCSCOPE_EXPECT(!without_a_static());
-    ALLOCSCOPE_EXPECT(!allocscope::detail::is_first_use(0));
-    ALLOCSCOPE_EXPECT(!allocscope::detail::is_first_use(reinterpret_cast<std::uintptr_t>(&length)));
+    ALLOCSCOPE_EXPECT_EQUAL(allocscope::detail::initialisation_around(0), 0);
+    ALLOCSCOPE_EXPECT_EQUAL(
+        allocscope::detail::initialisation_around(reinterpret_cast<std::uintptr_t>(&length)), 0);
     return allocscope_test::verdict();
 }

@@ -214,6 +214,17 @@ const std::vector<std::string>& first_used() {
     return names;
 }
 
+// The whole check runs while the static is initialised.
+const check_result& judged_in_a_static(char*& left) {
+    static const check_result result = [&left] {
+        leak_check leaks{"in a static"};
+        left = make_text(9);
+        static const std::string other(60, 'z');
+        return leaks.finish();
+    }();
+    return result;
+}
+
 std::vector<char*>& filled_later() {
     static std::vector<char*> blocks;
     return blocks;
@@ -246,6 +257,16 @@ TEST_CASE("what a function-local static makes at its first use is no leak, and t
     CHECK(failed.rows().live_objects() == 2);
     delete[] filled_later()[0];
     std::vector<char*>{}.swap(filled_later());
+}
+
+TEST_CASE("a check inside the initialisation of a static judges what that one allocates") {
+    char* left = nullptr;
+    const check_result& result = judged_in_a_static(left);
+    CAPTURE(result.message());
+    CHECK_FALSE(result.passed());
+    CHECK(result.rows().live_bytes() == 9);
+    CHECK(result.first_use_bytes() == 61);  // that static is complete
+    delete[] left;
 }
 
 TEST_CASE("tolerance, expected leaks, and threads") {

@@ -5,10 +5,12 @@
 #include "../../support/own_threads.hpp"
 
 #include <allocscope/allocscope.hpp>
+#include <allocscope/pools.hpp>
 
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <new>
@@ -34,6 +36,11 @@ bool fails(std::size_t bytes = 8) {
     void* block = allocscope_test::opaque(::operator new(bytes, std::nothrow));
     ::operator delete(block);
     return block == nullptr;
+}
+
+// The tables end here, so what a pool reports from here on is lost.
+const void* first_lost_address() {
+    return reinterpret_cast<const void*>(std::uintptr_t{1} << 47U);
 }
 
 template <class Work>
@@ -318,6 +325,15 @@ TEST_CASE("a sweep tells another exception, a leak without failures, and that it
     CHECK(has(cut.message(), "given up after 2 runs"));
     few.name = few.expected = nullptr;  // as ""
     CHECK(has(for_each_allocation_failing(&build_document, few).message(), "sweep: not finished"));
+}
+
+TEST_CASE("a sweep that lost an event does not pass") {
+    const auto work = [] { report_allocation(first_lost_address(), 1, "pool"); };
+    const fault_sweep unsure = for_each_allocation_failing(work);
+    CHECK_FALSE(unsure.passed());
+    CHECK(has(unsure.message(), "sweep\": nothing is certain"));
+    CHECK(has(unsure.message(), "1 event was not recorded"));
+    CHECK(unsure[0].is_good());
 }
 
 TEST_CASE("what is made once is no leak; code that copes without memory is good") {

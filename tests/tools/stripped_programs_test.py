@@ -38,8 +38,18 @@ NEVER_INLINED void* made_or_null(size_t bytes, bool may_fail) {
 }
 NEVER_INLINED void* made_or_other(size_t bytes, void* other) {
     void* made = malloc(bytes);
-    asm volatile("");
-    if (other != nullptr) return other;
+    if (__builtin_expect(other != nullptr, 0)) {
+        asm volatile("");  // without it there is no jump
+        return other;
+    }
+    return made;
+}
+NEVER_INLINED void* other_or_made(size_t bytes, void* other) {
+    void* made = malloc(bytes);
+    if (__builtin_expect(other != nullptr, 1)) {
+        asm volatile("");
+        return other;
+    }
     return made;
 }
 NEVER_INLINED void* checked_twice(size_t bytes) {
@@ -65,7 +75,7 @@ NEVER_INLINED void* cleared(size_t bytes) {
     memset(made, 7, bytes);
     return made;
 }
-static void* volatile kept[9];
+static void* volatile kept[10];
 NEVER_INLINED void first() {
     kept[0] = checked(101);
     kept[1] = resized(nullptr, 102);
@@ -78,7 +88,8 @@ NEVER_INLINED void second() {
     kept[5] = cleared(106);
     kept[6] = resized_or_null(nullptr, 107);
     kept[7] = made_or_null(108, true);
-    kept[8] = made_or_other(109, kept[8]);
+    kept[8] = made_or_other(109, kept[9]);
+    kept[9] = other_or_made(110, kept[9]);
     asm volatile("" ::: "memory");
 }
 int main() {
@@ -89,7 +100,8 @@ int main() {
 """
 FLAGS = ("-O2", "-fno-optimize-sibling-calls", "-fcf-protection=none", *WITHOUT_CXX)
 CALLERS = {101: "first", 102: "first", 103: "second", 104: "counted", 35: "second", 106: "cleared",
-           107: "second", 108: "second", 109: "made_or_other"}
+           107: "second", 108: "second", 109: "made_or_other",
+           110: "other_or_made"}
 
 
 def functions_of(program):

@@ -4,6 +4,7 @@
 #include "adopted_recording.hpp"
 
 #include "linked_functions.hpp"
+#include "nameless_wrappers.hpp"
 
 #include <allocscope/debug_forms.hpp>
 #include <allocscope/define_once/engine_table.hpp>
@@ -175,6 +176,7 @@ allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_r
     kept = program;
     name_from_outside = &name_seen;
     follow_links();
+    pass_over_nameless_wrappers();
     snapshot_data* made = wants_rows ? snapshot_of_window(head.window, after_stats::go_on)
                                      : totals_of_window(head.window);
     if (made == nullptr) {

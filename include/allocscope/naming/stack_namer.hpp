@@ -287,6 +287,10 @@ private:
         made->location = &location;
         made->home = home;
         made->owner = owner_of(location);
+        const auto hands_on = symbolize::readers_of_rare_forms.hands_on;
+        if (hands_on != nullptr && location.frames.empty()) {
+            made->owner.hands_on = hands_on(symbols_, location, home);
+        }
         made->callee = not_asked;
         made->folded = nullptr;
         made->is_asked_for_jump = false;

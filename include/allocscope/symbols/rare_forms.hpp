@@ -1,14 +1,14 @@
 // rare_forms.hpp - pointers to the readers for debug information that few programs have.
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   by symbols/debug_units.hpp, split_unit.hpp, object_bytes.hpp, module_symbols.hpp and
-//           symbolizer.hpp; set by rare_form_readers.hpp and tools/
+// Called:   by symbols/debug_units.hpp, split_unit.hpp, object_bytes.hpp, module_symbols.hpp,
+//           symbolizer.hpp and naming/stack_namer.hpp; set by rare_form_readers.hpp and tools/
 // Threads:  set before main() begins, then read by any
 // Memory:   none
 //
 // Every program with a window compiles only the check whether there is a reader. The readers come
-// with the door debug_forms.hpp. The command-line program has more: two need a library, and one
-// must know with which modules the program began.
+// with the door debug_forms.hpp. The command-line program has more: two need a library, one must
+// know with which modules the program began, and one reads machine code for stripped programs.
 
 #ifndef ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
 #define ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
@@ -75,6 +75,10 @@ struct rare_forms {
     // it says so instead.
     link_end (*follow_link)(symbolizer& names, const code_location* sought,
                             const detail::met_module*& home, code_target& target);
+
+    // Whether the function around a call returns what the call returned, and does nothing else with
+    // it.
+    bool (*hands_on)(symbolizer& names, const code_location& call, const detail::met_module* home);
 };
 
 ALLOCSCOPE_HIDDEN inline rare_forms readers_of_rare_forms{};

@@ -12,7 +12,8 @@
 //        constructor or an assignment that the compiler made
 //     2  lies in one of the user's modules and is the user's by its name; main(), which all stacks
 //        have, only if no frame further in fits rule 3
-//     3  lies in one of the user's modules and has no name
+//     3  lies in one of the user's modules and has no name; a function that only returns what it
+//        allocated, as xmalloc does, only if no other frame fits
 //     4  the same as 2 and 3, in a module of an interpreter
 //     5  is the user's by its name alone (user_frame); otherwise the innermost frame of all
 //
@@ -77,6 +78,7 @@ struct frame_owner {
     bool is_known = false;  // the module has a name
     bool is_unloaded = false;
     bool is_in_package = false;
+    bool hands_on = false;  // its function has no name, and only returns what the call returned
 };
 
 inline frame_owner owner_of(text module, bool is_unloaded, bool is_program) noexcept {
@@ -143,20 +145,34 @@ inline std::size_t user_line(const asked_stack& stack, const own_folder_source& 
     return stack.frames.size();
 }
 
+// Whether the function of a frame has no name and only returns what malloc returned: then so do all
+// functions further in.
+inline bool is_nameless_wrapper(const asked_stack& stack, std::size_t at) {
+    if (!stack.owners[at].hands_on) return false;
+    for (std::size_t i = 0; i < at; ++i) {
+        const text name = stack.frames[i].function;
+        const bool is_known = is_runtime_function(name) || is_allocation_wrapper(name);
+        if (!stack.owners[i].hands_on && !is_known) return false;
+    }
+    return true;
+}
+
 // Rules 2 and 3, or rule 4, depending on `kind`. Returns frames.size() if no frame fits.
 inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
     const list<code_frame>& frames = stack.frames;
     std::size_t nameless = frames.size();
+    std::size_t wrapper = frames.size();
     for (std::size_t i = 0; i < frames.size(); ++i) {
         if (stack.owners[i].kind != kind) continue;
         if (stack.owners[i].is_unloaded || stack.is_users_by_name(i)) {
             const bool is_main = nameless != frames.size() && frames[i].function == "main";
             return is_main ? nameless : i;
         }
-        const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();
-        if (is_nameless && nameless == frames.size()) nameless = i;
+        if (!frames[i].function.empty() || !frames[i].file.empty()) continue;
+        std::size_t& first = is_nameless_wrapper(stack, i) ? wrapper : nameless;
+        if (first == frames.size()) first = i;
     }
-    return nameless;
+    return nameless != frames.size() ? nameless : wrapper;
 }
 
 }  // namespace module_rule_detail

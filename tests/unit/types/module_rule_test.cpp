@@ -26,6 +26,7 @@ struct stack_frame {
     bool is_unloaded = false;
     bool is_line_withheld = false;
     bool is_implicit = false;
+    bool hands_on = false;
 };
 
 struct answer {
@@ -54,6 +55,7 @@ public:
             frames.push_back(frame);
             owners.push_back(allocscope::symbolize::owner_of(each.module, each.is_unloaded,
                                                              text{each.module} == program));
+            owners.back().hands_on = each.hands_on;
         }
         allocscope::symbolize::known_frames known{memory};
         allocscope::symbolize::source_cache sources;
@@ -252,4 +254,26 @@ TEST_CASE("module_rule: a constructor that the compiler made is passed over") {
     CHECK(rule.place({allocate, copy}).user == 1);
     rule.asking_frame = 1;  // a `new` in the initialiser of a member
     CHECK(rule.place({allocate, copy, load}).user == 1);
+}
+
+TEST_CASE("module_rule: a function without a name that only returns what malloc returned") {
+    const stack_frame nameless = {"", "", program};
+    stack_frame wrapper = nameless;
+    wrapper.hands_on = true;
+    const stack_frame plain_main = {"main", "", program};
+    CHECK(place({wrapper, nameless, nameless}) == 1);
+    CHECK(place({wrapper, wrapper, nameless}) == 2);
+    const stack_frame copying = {"strdup", "", c_library};
+    CHECK(place({copying, wrapper, nameless}) == 2);
+    const stack_frame known = {"xmalloc", "", program};
+    CHECK(place({known, wrapper, nameless}) == 2);
+    CHECK(place({wrapper, plain_main}) == 1);
+    CHECK(place({wrapper, nameless, plain_main}) == 1);
+    // What it returns need not be the block.
+    const stack_frame reading = {"getline", "", c_library};
+    CHECK(place({reading, wrapper, nameless}) == 1);
+    CHECK(place({nameless, wrapper, nameless}) == 0);
+    // The walk ended there.
+    CHECK(place({wrapper}) == 0);
+    CHECK(place({wrapper, wrapper}) == 0);
 }

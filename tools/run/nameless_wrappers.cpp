@@ -1,0 +1,240 @@
+// Programs put functions around malloc that end the program if there is no memory. In a stripped
+// program such a function has no name, and a row at its number says nothing:
+//
+//     call   malloc@plt
+//     test   %rax,%rax
+//     je     fails
+//     add    $8,%rsp
+//     ret
+//
+// The code is followed from the return address, along the way that it takes if there was memory. If
+// it does nothing but restore registers, and returns what the call returned, the row belongs to the
+// caller. Whatever else it does makes it a function like any other.
+//
+// Format: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2.
+#include "nameless_wrappers.hpp"
+
+#include <allocscope/binary/elf_image.hpp>
+#include <allocscope/binary/late_bytes.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/platform/met_modules.hpp>
+#include <allocscope/symbols/code_location.hpp>
+#include <allocscope/symbols/object_bytes.hpp>
+#include <allocscope/symbols/rare_forms.hpp>
+#include <allocscope/symbols/symbolizer.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <map>
+
+namespace allocscope_tools {
+
+namespace {
+
+using namespace allocscope::symbolize;
+using allocscope::detail::arena;
+using allocscope::detail::byte_view;
+using allocscope::detail::late_bytes;
+using allocscope::detail::met_module;
+
+// The code of a module; addresses are linked ones.
+class module_text {
+public:
+    explicit module_text(const object_bytes& object) {
+        const allocscope::detail::elf_section* const section = object.find(".text");
+        if (section == nullptr) return;
+        begin_ = section->address;
+        code_ = object.read(memory_, section, object_bytes::largest_read, &late_);
+    }
+    module_text(const module_text&) = delete;
+    module_text& operator=(const module_text&) = delete;
+
+    // As many bytes as an instruction may have; none outside of the code and near its end.
+    byte_view instruction_at(std::uint64_t address) const {
+        constexpr std::uint64_t longest = 15;
+        const byte_view bytes = code_.part(address - begin_, longest);
+        if (!bytes.empty()) allocscope::detail::want(late_, address - begin_, longest);
+        return bytes;
+    }
+
+private:
+    arena memory_;
+    byte_view code_;
+    late_bytes* late_ = nullptr;
+    std::uint64_t begin_ = 0;
+};
+
+// What a function does after a call that returned a block of memory.
+class way_back {
+public:
+    way_back(const module_text& code, std::uint64_t return_address)
+        : code_(code), at_(return_address) {}
+
+    // Whether it only returns the block, on all ways that it may take. Jumps may go in circles, so
+    // there may be as many instructions as `left` says.
+    bool returns_the_block(int& left) {
+        while (left-- > 0) {
+            const step done = take_step(left);
+            if (done != step::taken) return done == step::returned && holds(rax);
+        }
+        return false;
+    }
+
+private:
+    enum class step { taken, returned, unknown };
+
+    static constexpr unsigned rax = 0;
+    static constexpr unsigned rsp = 4;
+    static constexpr unsigned rbp = 5;
+
+    bool holds(unsigned number) const { return (holders_ >> number & 1U) != 0; }
+    void set(unsigned number, bool holds_block) {
+        holders_ = (holders_ & ~(1U << number)) | (holds_block ? 1U << number : 0U);
+    }
+
+    step take_step(int& left) {
+        const byte_view bytes = code_.instruction_at(at_);
+        if (bytes.empty()) return step::unknown;
+        const std::uint8_t* code = bytes.data;
+        if (const std::uint64_t idle = bytes_of_nop(code)) return go_on(idle);
+        if (code[0] == 0xf3 && code[1] == 0xc3) return step::returned;
+        const bool has_prefix = (code[0] & 0xf0U) == 0x40;
+        const unsigned rex = has_prefix ? *code++ : 0U;
+        const std::uint64_t before = has_prefix ? 1 : 0;
+        const std::uint8_t operation = code[0];
+        if (operation == 0xc3) return step::returned;
+        if ((operation & 0xf8U) == 0x58) {  // pop
+            set((operation & 7U) | (rex & 1U) << 3U, false);
+            return go_on(before + 1);
+        }
+        if (operation == 0xc9) {  // leave
+            set(rbp, false);
+            return go_on(before + 1);
+        }
+        if (const step jump = take_jump(code, before, left); jump != step::unknown) return jump;
+        return take_operands(code, rex, before);
+    }
+
+    // A jump is one of one byte or four, and may have a condition. "If it is zero" is not taken
+    // behind a test of the block, "if it is not" is, and of any other both ways are looked at.
+    step take_jump(const std::uint8_t* code, std::uint64_t before, int& left) {
+        const bool is_long_condition = code[0] == 0x0f && (code[1] & 0xf0U) == 0x80;
+        const bool is_condition = is_long_condition || (code[0] & 0xf0U) == 0x70;
+        const bool is_long = is_long_condition || code[0] == 0xe9;
+        if (!is_condition && !is_long && code[0] != 0xeb) return step::unknown;
+        const std::uint64_t head = is_long_condition ? 2 : 1;
+        std::int64_t far = static_cast<std::int8_t>(code[head]);
+        if (is_long) {
+            std::int32_t four = 0;
+            std::memcpy(&four, code + head, sizeof four);
+            far = four;
+        }
+        const std::uint64_t behind = at_ + before + head + (is_long ? 4 : 1);
+        const std::uint64_t target = behind + static_cast<std::uint64_t>(far);
+        const unsigned condition = code[head - 1] & 15U;
+        const bool is_certain = is_block_tested_ && (condition & 14U) == 4;
+        const bool is_taken = !is_condition || (is_certain && condition == 5);
+        at_ = is_taken ? target : behind;
+        if (!is_condition || is_certain) return step::taken;
+        way_back other = *this;
+        other.at_ = target;
+        return other.returns_the_block(left) ? step::taken : step::unknown;
+    }
+
+    // Instructions with a byte that names two registers, or one and a part of the stack's pointer.
+    step take_operands(const std::uint8_t* code, unsigned rex, std::uint64_t before) {
+        const bool is_wide = (rex & 8U) != 0;
+        const unsigned mode = code[1] >> 6U;
+        const unsigned named = (code[1] >> 3U & 7U) | (rex & 4U) << 1U;
+        const unsigned other = (code[1] & 7U) | (rex & 1U) << 3U;
+        if (mode == 3) {
+            switch (code[0]) {
+                case 0x89:
+                    return move(other, named, is_wide, before);
+                case 0x8b:
+                    return move(named, other, is_wide, before);
+                case 0x85:  // test
+                    is_block_tested_ = is_wide && named == other && holds(other);
+                    return go_on(before + 2);
+                case 0x09:  // or: with a block's address, it is not zero
+                    if (other == rsp) return step::unknown;
+                    is_block_tested_ = is_wide && (holds(named) || holds(other));
+                    set(other, false);
+                    return go_on(before + 2);
+                case 0x31:
+                case 0x33:  // xor of a register with itself: it becomes zero
+                    if (named != other || other == rsp) return step::unknown;
+                    set(other, false);
+                    return pass(before + 2);
+                case 0x81:
+                case 0x83:  // add
+                    if (!is_wide || named % 8 != 0 || other != rsp) return step::unknown;
+                    return pass(before + (code[0] == 0x83 ? 3 : 6));
+                default:
+                    return step::unknown;
+            }
+        }
+        // lea -16(%rbp), %rsp
+        const bool is_stack_end = code[0] == 0x8d && is_wide && named == rsp && other == rbp;
+        if (is_stack_end && mode == 1) return go_on(before + 3);
+        return step::unknown;
+    }
+
+    step move(unsigned to, unsigned from, bool is_wide, std::uint64_t before) {
+        if (to == rsp && from != rbp) return step::unknown;
+        set(to, is_wide && holds(from));
+        return go_on(before + 2);
+    }
+
+    // An instruction that leaves the result of a test as it is.
+    step go_on(std::uint64_t bytes) {
+        at_ += bytes;
+        return step::taken;
+    }
+    // Any other.
+    step pass(std::uint64_t bytes) {
+        is_block_tested_ = false;
+        return go_on(bytes);
+    }
+
+    // The length of an instruction that does nothing; 0: it is another one.
+    static std::uint64_t bytes_of_nop(const std::uint8_t* code) {
+        std::uint64_t at = 0;
+        while (at < 6 && (code[at] == 0x66 || code[at] == 0x2e)) ++at;
+        if (code[at] == 0x90) return at + 1;
+        if (code[at] != 0x0f || code[at + 1] != 0x1f) return 0;
+        const std::uint8_t operand = code[at + 2];
+        const std::uint64_t scale = (operand & 7U) == 4 ? 1 : 0;
+        const unsigned mode = operand >> 6U;
+        if (mode == 3 || (mode == 0 && (operand & 7U) != 0 && scale == 0)) return 0;
+        return at + 3 + scale + (mode == 0 ? 0 : mode == 1 ? 1 : 4);
+    }
+
+    const module_text& code_;
+    std::uint64_t at_;
+    unsigned holders_ = 1U << rax;  // the registers that have the block's address
+    bool is_block_tested_ = false;  // the processor's flags say that the block's address is not 0
+};
+
+bool hands_on(symbolizer& names, const code_location& call, const met_module* home) {
+    static std::map<const met_module*, module_text> known;  // of one process
+    if (home == nullptr) home = allocscope::detail::modules_at_start.holder_of(call.address);
+    if (home == nullptr || call.is_unloaded) return false;
+    auto found = known.find(home);
+    if (found == known.end()) {
+        debug_object* const object = names.object_of(*home);
+        const object_bytes* const file = object != nullptr ? object->file() : nullptr;
+        if (file == nullptr) return false;
+        found = known.try_emplace(home, *file).first;
+    }
+    int most_instructions = 64;
+    return way_back{found->second, call.module_offset + 1}.returns_the_block(most_instructions);
+}
+
+}  // namespace
+
+void pass_over_nameless_wrappers() {
+    readers_of_rare_forms.hands_on = hands_on;
+}
+
+}  // namespace allocscope_tools

@@ -40,6 +40,7 @@
 
 #include <cstddef>           // size_t
 #include <cstdint>           // uint32_t, uint64_t
+#include <cstdlib>           // strtoull
 #include <initializer_list>  // for over a list in braces
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -55,7 +56,9 @@ enum class shown_types {
 // A stack is kept if it fits all members. Texts are parts of names, with case; "" and null fit
 // every name.
 struct stack_filter {
-    const char* frame = "";                // the function, file or module of any frame, or the type
+    // The function, file or module of any frame, or the type. A frame without a function has the
+    // name that reports print: "program+0x12f0".
+    const char* frame = "";
     const char* type = "";                 // the type
     const char* module = "";               // the module of the frame that gave the row its place
     const char* thread = "";               // the name of the thread that allocated, or its number
@@ -157,9 +160,18 @@ inline void show_type(snapshot::stack& stack, shown_types wanted, arena& memory)
 
 // --- what fits the filter ---
 
+// Whether a frame without a name is the one that reports call so: "program+0x12f0".
+inline bool is_at_number(const snapshot::frame& frame, text wanted) noexcept {
+    const std::size_t plus = wanted.find("+0x");
+    if (plus == text::npos || frame.function[0] != '\0') return false;
+    const char* const digits = wanted.data() + plus + 3;
+    return text{frame.module}.ends_with(wanted.substr(0, plus)) && *digits != '\0' &&
+           std::strtoull(digits, nullptr, 16) == frame.offset;
+}
+
 inline bool names(const snapshot::frame& frame, text wanted) noexcept {
     return text{frame.function}.contains(wanted) || text{frame.file}.contains(wanted) ||
-           text{frame.module}.contains(wanted);
+           text{frame.module}.contains(wanted) || is_at_number(frame, wanted);
 }
 
 // The parts of names in a filter. A frame that has a number is searched only once.

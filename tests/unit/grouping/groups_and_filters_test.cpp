@@ -513,3 +513,26 @@ TEST_CASE("tree: what leads to the largest numbers is shown, also when a parent 
     const std::string change = allocscope::to_tree(made(true), allocscope::tree_from::allocation);
     CHECK(change.find("-500 B") != std::string::npos);
 }
+
+TEST_CASE("filters: a frame without a name is found by the number that reports print") {
+    stack_text nameless = made_stack("", 0, "?", 3, 30, 3, 30, "/usr/bin/app");
+    nameless.frames[1] = {"", "", 0, 0, false, 0x12f0, "/usr/bin/app", 0x12f0};
+    stack_text named = nameless;
+    named.type = "int";
+    named.frames[1].function = "work";
+    info_text info;
+    info.stacks = {nameless, named};
+    const snapshot whole = made_snapshot({}, info);
+    CHECK(whole.filter(stack_filter{}).stacks().size() == 2);
+    const auto stacks = [&whole](const char* wanted) {
+        stack_filter filter;
+        filter.frame = wanted;
+        return whole.filter(filter).stacks().size();
+    };
+    CHECK(stacks("app+0x12f0") == 1);
+    CHECK(stacks("/usr/bin/app+0x12f0") == 1);
+    CHECK(stacks("+0x12f0") == 1);
+    CHECK(stacks("app+0x12f") == 0);
+    CHECK(stacks("app+0x") == 0);
+    CHECK(stacks("other+0x12f0") == 0);
+}

@@ -34840,8 +34840,30 @@ inline std::uintptr_t initialisation_behind(const function_code& in,
     return behind;
 }
 
-// Where the initialisation of a static begins to which the call that returns to `return_address`
-// belongs; 0: to none.
+// The nearest place before `limit` where an initialisation begins or ends; `at` is 0 if there is
+// none.
+struct initialisation_mark {
+    std::uintptr_t at;
+    bool is_begin;
+};
+
+inline initialisation_mark last_mark_before(const function_code& in, std::uintptr_t limit,
+                                            std::uintptr_t acquire,
+                                            std::uintptr_t release) noexcept {
+    initialisation_mark last{0, false};
+    for (std::uintptr_t at = in.begin; at < in.end; ++at) {
+        const std::uintptr_t callee = callee_at(in, at);
+        if (callee == release && at < limit && at > last.at) last = {at, false};
+        if (callee != acquire) continue;
+        const std::uintptr_t begin =
+            initialisation_behind(in, at + (has_bytes(at, "\xe8", 1) ? 5U : 6U));
+        if (begin < limit && begin > last.at) last = {begin, true};
+    }
+    return last;
+}
+
+// Where the innermost initialisation of a static begins to which the call that returns to
+// `return_address` belongs; 0: to none.
 inline std::uintptr_t initialisation_around(std::uintptr_t return_address) noexcept {
     const function_code function = function_around(return_address - 1);
     if (function.end == 0) return 0;
@@ -34850,22 +34872,20 @@ inline std::uintptr_t initialisation_around(std::uintptr_t return_address) noexc
     const std::uintptr_t release =
         entry_of(reinterpret_cast<std::uintptr_t>(&allocscope_guard_release));
     if (acquire == 0 || release == 0) return 0;
-    // Looks for the first end of an initialisation after the return address. The address is inside
-    // an initialisation that begins before it and does not end before it.
-    std::uintptr_t last_end = function.begin;
-    std::uintptr_t next_end = function.end;
-    for (std::uintptr_t at = function.begin; at < next_end; ++at) {
-        if (callee_at(function, at) != release) continue;
-        (at < return_address ? last_end : next_end) = at;
+    bool ends = false;
+    for (std::uintptr_t at = return_address; at < function.end && !ends; ++at) {
+        ends = callee_at(function, at) == release;
     }
-    if (next_end == function.end) return 0;
-    for (std::uintptr_t at = function.begin; at < function.end; ++at) {
-        if (callee_at(function, at) != acquire) continue;
-        const std::uintptr_t behind = at + (has_bytes(at, "\xe8", 1) ? 5U : 6U);
-        const std::uintptr_t begin = initialisation_behind(function, behind);
-        if (begin > last_end && begin < return_address) return begin;
+    if (!ends) return 0;
+    // Back from the call: an initialisation that has ended before it is passed with its begin.
+    std::uintptr_t limit = return_address;
+    for (std::uint32_t ended = 0;;) {
+        const initialisation_mark mark = last_mark_before(function, limit, acquire, release);
+        if (mark.at == 0) return 0;
+        if (mark.is_begin && ended == 0) return mark.at;
+        mark.is_begin ? --ended : ++ended;
+        limit = mark.at;
     }
-    return 0;
 }
 
 #else

@@ -64,6 +64,17 @@ bool between_two_statics() {
     return answer || one == two;
 }
 
+bool in_a_static_in_a_static(bool& inside, bool& behind) {
+    static const bool answer = [&]() __attribute__((always_inline)) {
+        static const bool inner = is_inside_first_use();
+        behind = is_inside_first_use();  // still in the outer one
+        return inner;
+    }
+    ();
+    inside = answer;
+    return is_inside_first_use();
+}
+
 bool without_a_static() {
     const bool answer = is_inside_first_use();
     return answer || length == 0;
@@ -77,6 +88,11 @@ int main() {
     // check asks later than that.
     static const std::string bound(length, 'x');
     ALLOCSCOPE_EXPECT(!bound.empty());
+    bool is_inner_inside = false;
+    bool is_inside_behind = false;
+    ALLOCSCOPE_EXPECT(!in_a_static_in_a_static(is_inner_inside, is_inside_behind));
+    ALLOCSCOPE_EXPECT(is_inner_inside);
+    ALLOCSCOPE_EXPECT(is_inside_behind);
     ALLOCSCOPE_EXPECT(in_a_static());
     ALLOCSCOPE_EXPECT(in_the_second_of_two_statics());
     bool outside = false;

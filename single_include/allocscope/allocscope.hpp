@@ -29586,12 +29586,19 @@ inline const new_expression* default_argument(const source_outline& file, text c
     return has_hidden_new(file, only->callee, close) ? nullptr : only;
 }
 
+// The last token in the name of the function that is called at `at`.
+inline std::size_t end_of_callee(const source_outline& file, std::size_t at) {
+    if (file.is_at(at, ")")) at = file.partner(at);
+    if (at > 0 && file.is_at(at, "(")) --at;
+    if (file.is_at(at, "::")) ++at;
+    while (file.is_at(at + 1, "::")) at += 2;  // clang: the first
+    return at;
+}
+
 // The name of what is called at `at`: a function, or the class of a variable. "" if it has no `new`
 // in a default argument.
 inline text callee_at(const source_outline& file, std::size_t at) {
-    if (file.is_at(at, ")")) at = file.partner(at);
-    if (at > 0 && file.is_at(at, "(")) --at;
-    while (file.is_at(at + 1, "::")) at += 2;  // clang: the first
+    at = end_of_callee(file, at);
     const text name = file.text_at(at);
     if (!is_word(name) || file.is_macro(name)) return {};
     if (file.has_new_in_default(name)) return name;
@@ -29895,9 +29902,9 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         function = own_name_of(name);
         const bool assigns = is_listed(function, "operator= assign") ||
                              function.starts_with("_M_assign") || function.starts_with("_M_move");
-        if (assigns && element.empty()) return {};
-        if (assigns) break;
         const std::size_t count = name.parts.components.size();
+        if (assigns && element.empty() && count < 3) return {};
+        if (assigns && !element.empty()) break;
         if (!is_listed(file, container->files)) {
             // The container is made as an element of another one: construct<X, ...>(X*, ...).
             const bool is_made = is_listed(function_inside, container->classes) &&
@@ -29920,7 +29927,8 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
             arguments.empty() && argument.ends_with("*") &&
             is_listed(function_inside, "_M_range_initialize _M_initialize_dispatch");
         const bool adds = is_list || is_listed(function, "push_back push_front");
-        if (count == 1 && adds && !argument.empty()) {
+        // Not for a reference to a pointer to functions, `int (* const&)(char)`.
+        if (count == 1 && adds && !argument.empty() && !argument.contains("&)(")) {
             element = decayed(printed_type(names.memory(), argument));
             if (is_list) element = without_const(without_pointer(element));
             break;
@@ -29935,6 +29943,7 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         const name_component& scope = name.parts.components[count - 2];
         const text said = element_of(names.memory(), scope.name, scope.arguments);
         if (!said.empty()) element = said;
+        if (assigns) break;  // outside there may be the assignment of a container around it
     }
     type_evidence evidence = type_evidence::allocator_frame;
     if (element.empty() && at < frames.size()) {
@@ -30320,17 +30329,30 @@ inline type_answer type_of_typed_allocator(arena& memory, const function_name& n
     return printed_answer(memory, first_argument(memory, scope.arguments), type_evidence::tag);
 }
 
+// The object of the C library that the source asks for at a call of one of its functions.
+inline text type_of_c_call(const code_frame& call, source_cache& sources) {
+    const source_outline* file = nullptr;
+    const std::size_t at = token_of(call, sources, file);
+    if (at == 0) return {};
+    const text called = file->text_at(end_of_callee(*file, at));
+    return called == "opendir" ? "DIR" : is_listed(called, "fopen fdopen") ? "FILE" : "";
+}
+
 // What the name of the asking frame says. If it has no name, it is a part of a function of a
-// library: then what the name of that function says.
+// library: then what the name of that function says, or the call of it.
 inline type_answer type_from_frames(read_names& names, const list<code_frame>& frames,
-                                    std::size_t asking) {
+                                    std::size_t asking, source_cache& sources) {
     std::size_t named = asking;
     while (named < frames.size() && frames[named].function.empty()) ++named;
     if (named >= frames.size()) return {};
     const text function = frames[named].function;
     if (named != asking) {
-        const text part = type_of_compiled_function(names.of(function).plain, true);
-        if (!part.empty()) return {part, type_evidence::make_frame};
+        const text called = type_of_c_call(frames[named], sources);
+        const text part =
+            !called.empty() ? called : type_of_compiled_function(names.of(function).plain, true);
+        if (!part.empty()) {
+            return {part, !called.empty() ? type_evidence::source_text : type_evidence::make_frame};
+        }
         const type_answer answer = names.alone(function, false);
         return answer.evidence == type_evidence::make_frame ? answer : type_answer{};
     }
@@ -30418,7 +30440,7 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames, source
     const std::size_t asking = asking_frame(names, frames);
     type_answer answer;
     if (!hands_on_request(names, frames, asking, sources, knowledge, answer)) return answer;
-    answer = type_from_frames(names, frames, asking);
+    answer = type_from_frames(names, frames, asking, sources);
     if (answer.is_known() || asking == frames.size()) return answer;
     answer = type_of_bare_request(names, frames, asking, sources, knowledge);
     if (answer.is_known()) return answer;

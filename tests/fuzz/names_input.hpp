@@ -29,7 +29,8 @@ inline void look_at(text name) {
     symbolize::list<symbolize::code_frame> frames{memory};
     frames.push_back(frame);
     symbolize::read_names names{memory};
-    if (symbolize::type_from_frames(names, frames, 0).name.empty()) __builtin_trap();
+    symbolize::source_cache sources;
+    if (symbolize::type_from_frames(names, frames, 0, sources).name.empty()) __builtin_trap();
     static_cast<void>(symbolize::frame_rule{}.is_library(memory, frame));
     static_cast<void>(symbolize::type_from_vtable(memory, name));
 }

@@ -135,9 +135,9 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         function = own_name_of(name);
         const bool assigns = is_listed(function, "operator= assign") ||
                              function.starts_with("_M_assign") || function.starts_with("_M_move");
-        if (assigns && element.empty()) return {};
-        if (assigns) break;
         const std::size_t count = name.parts.components.size();
+        if (assigns && element.empty() && count < 3) return {};
+        if (assigns && !element.empty()) break;
         if (!is_listed(file, container->files)) {
             // The container is made as an element of another one: construct<X, ...>(X*, ...).
             const bool is_made = is_listed(function_inside, container->classes) &&
@@ -160,7 +160,8 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
             arguments.empty() && argument.ends_with("*") &&
             is_listed(function_inside, "_M_range_initialize _M_initialize_dispatch");
         const bool adds = is_list || is_listed(function, "push_back push_front");
-        if (count == 1 && adds && !argument.empty()) {
+        // Not for a reference to a pointer to functions, `int (* const&)(char)`.
+        if (count == 1 && adds && !argument.empty() && !argument.contains("&)(")) {
             element = decayed(printed_type(names.memory(), argument));
             if (is_list) element = without_const(without_pointer(element));
             break;
@@ -175,6 +176,7 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         const name_component& scope = name.parts.components[count - 2];
         const text said = element_of(names.memory(), scope.name, scope.arguments);
         if (!said.empty()) element = said;
+        if (assigns) break;  // outside there may be the assignment of a container around it
     }
     type_evidence evidence = type_evidence::allocator_frame;
     if (element.empty() && at < frames.size()) {

@@ -150,17 +150,30 @@ inline type_answer type_of_typed_allocator(arena& memory, const function_name& n
     return printed_answer(memory, first_argument(memory, scope.arguments), type_evidence::tag);
 }
 
+// The object of the C library that the source asks for at a call of one of its functions.
+inline text type_of_c_call(const code_frame& call, source_cache& sources) {
+    const source_outline* file = nullptr;
+    const std::size_t at = token_of(call, sources, file);
+    if (at == 0) return {};
+    const text called = file->text_at(end_of_callee(*file, at));
+    return called == "opendir" ? "DIR" : is_listed(called, "fopen fdopen") ? "FILE" : "";
+}
+
 // What the name of the asking frame says. If it has no name, it is a part of a function of a
-// library: then what the name of that function says.
+// library: then what the name of that function says, or the call of it.
 inline type_answer type_from_frames(read_names& names, const list<code_frame>& frames,
-                                    std::size_t asking) {
+                                    std::size_t asking, source_cache& sources) {
     std::size_t named = asking;
     while (named < frames.size() && frames[named].function.empty()) ++named;
     if (named >= frames.size()) return {};
     const text function = frames[named].function;
     if (named != asking) {
-        const text part = type_of_compiled_function(names.of(function).plain, true);
-        if (!part.empty()) return {part, type_evidence::make_frame};
+        const text called = type_of_c_call(frames[named], sources);
+        const text part =
+            !called.empty() ? called : type_of_compiled_function(names.of(function).plain, true);
+        if (!part.empty()) {
+            return {part, !called.empty() ? type_evidence::source_text : type_evidence::make_frame};
+        }
         const type_answer answer = names.alone(function, false);
         return answer.evidence == type_evidence::make_frame ? answer : type_answer{};
     }
@@ -248,7 +261,7 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames, source
     const std::size_t asking = asking_frame(names, frames);
     type_answer answer;
     if (!hands_on_request(names, frames, asking, sources, knowledge, answer)) return answer;
-    answer = type_from_frames(names, frames, asking);
+    answer = type_from_frames(names, frames, asking, sources);
     if (answer.is_known() || asking == frames.size()) return answer;
     answer = type_of_bare_request(names, frames, asking, sources, knowledge);
     if (answer.is_known()) return answer;

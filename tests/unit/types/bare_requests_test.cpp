@@ -241,6 +241,38 @@ TEST_CASE("bare_requests: functions of a container that name its class in an arg
     CHECK(shrunk("operator=") == "?");
 }
 
+TEST_CASE("bare_requests: an assignment of its own names what it copies") {
+    const auto assigned = [](const char* assignment, const char* around = "run",
+                             const char* header = "bits/stl_vector.h") {
+        return type_of({{"allocate", "bits/new_allocator.h"},
+                        {"_M_allocate", "bits/stl_vector.h"},
+                        {"_M_allocate_and_copy<part const*>", "bits/stl_vector.h"},
+                        {assignment, "bits/vector.tcc"},
+                        {around, header}},
+                       "@f();");
+    };
+    const char* of_parts =
+        "std::vector<part, std::allocator<part> >::operator=(std::vector<part> const&)";
+    const char* of_vectors = "std::vector<std::vector<part> >::operator=(std::vector<part> const&)";
+    CHECK(assigned(of_parts) == "part");
+    CHECK(assigned(of_parts, of_vectors) == "part");
+    CHECK(assigned(of_parts, "__copy_m<part*>", "bits/stl_algobase.h") == "part");
+    CHECK(assigned("operator=", of_vectors) == "?");
+}
+
+TEST_CASE("bare_requests: pointers to functions are elements, references to them are not") {
+    const auto pushed = [](const char* grow) {
+        return type_of({{"allocate", "bits/new_allocator.h"},
+                        {"_M_allocate", "bits/stl_vector.h"},
+                        {grow, "bits/vector.tcc"},
+                        {"push_back", "bits/stl_vector.h"}},
+                       "std::vector<int (*)(char)> all; void f() { all.@push_back(g); }");
+    };
+    CHECK(pushed("std::vector<int (*)(char)>::_M_realloc_insert<int (* const&)(char)>"
+                 "(int (* const&)(char))") == "int (*)(char)");
+    CHECK(pushed("_M_realloc_insert<int (* const&)(char)>") == "?");
+}
+
 TEST_CASE("bare_requests: the characters of a string") {
     const auto text_of = [](const char* called) {
         return type_of({{"allocate", "bits/new_allocator.h"},

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "support/show_text.hpp"
+#include "unit/types/marked_source.hpp"
 
 using allocscope::symbolize::code_frame;
 using allocscope::symbolize::type_evidence;
@@ -23,8 +24,9 @@ answer_of_frames type_from_frames(const std::vector<code_frame>& stack) {
     allocscope::symbolize::list<code_frame> frames{memory};
     for (const code_frame& frame : stack) frames.push_back(frame);
     allocscope::symbolize::read_names names{memory};
+    allocscope::symbolize::source_cache sources;
     const auto answer = allocscope::symbolize::type_from_frames(
-        names, frames, allocscope::symbolize::asking_frame(names, frames));
+        names, frames, allocscope::symbolize::asking_frame(names, frames), sources);
     return {{answer.name.data(), answer.name.size()}, answer.evidence};
 }
 
@@ -347,4 +349,27 @@ TEST_CASE("type_from_frames: the outer members of a container of nodes are right
         "std::list<long, std::allocator<long> >::assign(long const*)",
         "std::list<long, std::allocator<long> >::assign(std::initializer_list<long>)", "main"};
     CHECK(type_from_frames(frames_of(list)).name == "long");
+}
+
+TEST_CASE("type_from_frames: what the C library allocates is known where the source opens it") {
+    const auto made_at_mark = [](const char* source, const char* inner = "") {
+        const allocscope_test::marked_source marked{source};
+        code_frame caller;
+        caller.function = "main";
+        caller.file = marked.path().c_str();
+        caller.line = marked.line();
+        caller.column = marked.column();
+        code_frame callee;
+        callee.function = inner;
+        const answer_of_frames answer = type_from_frames({callee, code_frame{}, caller});
+        if (answer.is_known()) CHECK(answer.evidence == type_evidence::source_text);
+        return answer.name;
+    };
+    CHECK(made_at_mark("FILE* f = fopen@(path, mode);") == "FILE");  // g++
+    CHECK(made_at_mark("FILE* f = @fopen(path, mode);") == "FILE");  // clang
+    CHECK(made_at_mark("FILE* f = @std::fopen(path, mode);") == "FILE");
+    CHECK(made_at_mark("FILE* f = @::fdopen(3, mode);") == "FILE");
+    CHECK(made_at_mark("DIR* d = ::opendir@(path);") == "DIR");
+    CHECK(made_at_mark("log.@write(path);") == "?");
+    CHECK(made_at_mark("FILE* f = fopen@(path, mode);", "app::grow(int)") == "?");
 }

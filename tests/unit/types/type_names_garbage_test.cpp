@@ -87,7 +87,8 @@ void read_as_name(const std::string& characters) {
     symbolize::list<symbolize::code_frame> frames{memory};
     frames.push_back(frame);
     symbolize::read_names names{memory};
-    CHECK_FALSE(symbolize::type_from_frames(names, frames, 0).name.empty());
+    symbolize::source_cache sources;
+    CHECK_FALSE(symbolize::type_from_frames(names, frames, 0, sources).name.empty());
     static_cast<void>(symbolize::frame_rule{}.is_library(memory, frame));
     const std::string longer = characters + "/x";
     symbolize::list<symbolize::text> paths{memory};

@@ -15,12 +15,10 @@
 #include <allocscope/allocscope.hpp>
 #include <allocscope/state/process_state.hpp>
 
-#include <sched.h>     // sched_yield
 #include <signal.h>    // raise
 #include <sys/wait.h>  // waitpid
 #include <unistd.h>    // _exit, fork
 
-#include <atomic>
 #include <cstring>
 #include <new>
 
@@ -30,7 +28,6 @@ namespace {
 
 constexpr std::uint64_t object_bytes = 48;
 constexpr std::uint64_t most_samples = 3;
-std::atomic<bool> is_over{false};
 
 __attribute__((noinline)) void* sampled() {
     allocscope::detail::current_entry->bytes_left.store(1);  // the next allocation is drawn
@@ -110,15 +107,11 @@ void read(observer& self) {
 
 void read_at_each_stop(void* argument) {
     auto& self = *static_cast<observer*>(argument);
-    while (!is_over) {
-        if (steps->answered == steps->taken) {
-            sched_yield();
-            continue;
-        }
+    while (wait_for_stop()) {
         ++self.stops;
         // A reading in doubt waits for 100 ms, so not all of them are made.
         if (self.stopped->unfinished.objects == 0 || self.stops % 16 == 0) read(self);
-        steps->answered = steps->taken.load();
+        answer_stop();
     }
 }
 
@@ -138,7 +131,7 @@ void expect_whole_readings() {
         const bool is_stepped = round == 1;
         void* objects[most_samples];
         if (is_stepped) {
-            is_over = false;
+            begin_stops();
             thread.start(read_at_each_stop, &looking);
         }
         for (std::uint64_t i = 0; i < most_samples; ++i) {
@@ -161,7 +154,7 @@ void expect_whole_readings() {
         }
         if (!is_stepped) looking.of_window[0] = numbers_of(window.stats().info().estimates);
     }
-    is_over = true;
+    end_stops();
     thread.join();
     ALLOCSCOPE_EXPECT(looking.stops > 100);
     ALLOCSCOPE_EXPECT(looking.stops_in_doubt >= 2);

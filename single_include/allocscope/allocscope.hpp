@@ -25638,6 +25638,7 @@ struct macro_line {
 struct token_list {
     list<source_token> tokens;
     list<macro_line> macros;
+    list<text> includes;  // of #include "..."
 };
 
 inline bool is_word(text token) noexcept {
@@ -25649,6 +25650,7 @@ public:
     ALLOCSCOPE_INLINE source_lexer(arena& memory, text source) : source_(source) {
         result_.tokens = list<source_token>{memory};
         result_.macros = list<macro_line>{memory};
+        result_.includes = list<text>{memory};
         result_.tokens.reserve(source.size() / 4 + 4);
     }
 
@@ -25762,15 +25764,31 @@ private:
             }
         }
         text directive = without_blanks(source_.substr(begin, at_ - begin));
+        if (directive.starts_with("include")) add_include(directive);
         if (directive.starts_with("if")) ++conditions_;
         if (directive.starts_with("endif")) --conditions_;
         const bool defines = directive.starts_with("define");
+        const text guard = guard_;
+        guard_ = directive.starts_with("ifndef") && !has_directive_ ? directive : text{};
+        has_directive_ = true;
         if (!defines && !directive.starts_with("undef")) return;
         directive.remove_prefix(defines ? 6 : 5);
         directive = without_blanks(directive);
         const std::size_t behind = skip_word(directive, 0);
         result_.macros.push_back(
             {directive.substr(0, behind), directive.substr(behind), defines && conditions_ == 0});
+        // `#ifndef PART_HPP`, `#define PART_HPP`: the rest of the header is always there.
+        const bool is_guard = !guard.empty() && without_blanks(directive.substr(behind)).empty();
+        if (is_guard && without_blanks(guard.substr(6)) == directive.substr(0, behind)) {
+            --conditions_;
+        }
+    }
+
+    void add_include(text directive) {
+        const std::size_t open = directive.find('"');
+        if (open == no_position) return;
+        directive.remove_prefix(open + 1);
+        result_.includes.push_back(directive.substr(0, directive.find('"')));
     }
 
     // Literals are skipped, because "src/*.cpp" contains no comment. The sign in 1'000 begins none.
@@ -25826,6 +25844,8 @@ private:
     unsigned line_ = 1;
     int conditions_ = 0;  // how many #if are open
     bool is_line_start_ = true;
+    bool has_directive_ = false;
+    text guard_;  // the directive before, if it is the first one and an #ifndef
     token_list result_;
 };
 
@@ -26563,6 +26583,9 @@ public:
         return only;
     }
 
+    // The headers in `#include "..."`.
+    ALLOCSCOPE_INLINE const list<text>& includes() const noexcept { return includes_; }
+
     // The last declaration of a name, and the one before it; null: there is none.
     const name_declaration* last_declared(text name) const noexcept {
         const std::uint32_t* found = declared_.find(name);
@@ -26662,6 +26685,7 @@ private:
     source_outline(arena& memory, const token_list& read)
         : bracketed_tokens(memory, read.tokens),
           macros_(read.macros),
+          includes_(read.includes),
           scopes_(memory, *this),
           expressions_(memory),
           ends_(memory),
@@ -26922,6 +26946,7 @@ private:
     static constexpr std::size_t far_away = 64;  // in tokens: a longer declaration is not read
 
     list<macro_line> macros_;
+    list<text> includes_;
     template_scopes scopes_;
     list<new_expression> expressions_;
     list<expression_end> ends_;  // by their tokens
@@ -29353,9 +29378,65 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
+// The macros of a file and of the headers that it includes from its own folder, as compilers look
+// for #include "..." first.
+class seen_macros {
+public:
+    seen_macros(arena& memory, source_cache& sources, const code_frame& frame,
+                const source_outline& file)
+        : memory_(memory), sources_(sources), built_ns_(frame.built_ns), files_(memory) {
+        add(file, frame.file);
+    }
+
+    bool is_macro(text name) const noexcept {
+        for (const source_outline* each : files_) {
+            if (each->is_macro(name)) return true;
+        }
+        return false;
+    }
+
+    // The only definition; null: it is not certain what the macro stands for.
+    const macro_line* definition_of(text name) const noexcept {
+        const macro_line* only = nullptr;
+        for (const source_outline* each : files_) {
+            if (!each->is_macro(name)) continue;
+            if (only != nullptr) return nullptr;
+            only = each->definition_of(name);
+            if (only == nullptr) return nullptr;
+        }
+        return only;
+    }
+
+private:
+    static constexpr std::size_t most_files = 64;
+
+    void add(const source_outline& file, text path) {
+        files_.push_back(&file);
+        const text folder = path.substr(0, path.rfind('/') + 1);
+        for (const text name : file.includes()) {
+            const text header = joined(memory_, folder, name);
+            const source_outline* const other =
+                files_.size() < most_files ? sources_.find(header, built_ns_) : nullptr;
+            bool is_new = other != nullptr;
+            for (const source_outline* each : files_) is_new = is_new && each != other;
+            if (is_new) add(*other, header);
+        }
+    }
+
+    arena& memory_;
+    source_cache& sources_;
+    std::uint64_t built_ns_;
+    list<const source_outline*> files_;
+};
+
+inline bool may_allocate(text words) noexcept {
+    return words.contains("new") || words.contains("alloc");
+}
+
 // The text of the macro at `at`, with its arguments inserted; "" if that is not certain.
-inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at) {
-    const macro_line* macro = file.definition_of(file.text_at(at));
+inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at,
+                           const seen_macros& macros) {
+    const macro_line* macro = macros.definition_of(file.text_at(at));
     if (macro == nullptr) return {};
     const token_list body = read_tokens(memory, macro->rest);
     list<text> parameters{memory};
@@ -29386,7 +29467,7 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
                 continue;
             }
             if (begin == nullptr) begin = token.data();
-            if (file.is_macro(token)) return {};
+            if (macros.is_macro(token)) return {};
             if (is_listed(token, "( [ {") && file.partner(i) > i) i = file.partner(i);
         }
     }
@@ -29399,7 +29480,15 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
             ++next;
             continue;
         }
-        if (word == "#" || file.is_macro(word)) return {};
+        if (word == "#") {
+            made << " \"\"";  // `#name` is a text
+            ++next;
+            continue;
+        }
+        if (macros.is_macro(word) && may_allocate(macro->rest)) {
+            const macro_line* const inner = macros.definition_of(word);
+            if (inner == nullptr || may_allocate(inner->rest)) return {};
+        }
         std::size_t i = 0;
         while (i < parameters.size() && parameters[i] != word) ++i;
         if (i < parameters.size() && i >= arguments.size()) {
@@ -29433,17 +29522,41 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const so
     return true;
 }
 
+// The text that the macro at `at` writes, or the only macro that it uses in turn.
+inline text text_with_new(arena& memory, const source_outline& file, std::size_t at,
+                          const seen_macros& macros) {
+    constexpr int most_macros = 4;  // in a row
+    const source_outline* from = &file;
+    for (int left = most_macros; left > 0; --left) {
+        const text made = expanded_macro(memory, *from, at, macros);
+        if (made.empty() || may_allocate(made)) return made;
+        from = memory.make<source_outline>(memory, made);
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < from->tokens().size(); ++i) {
+            if (!macros.is_macro(from->text_at(i))) continue;
+            at = i;
+            ++count;
+        }
+        if (count != 1) return {};
+    }
+    return {};
+}
+
 // The type of the only `new`, or request for bytes, in the macro that is used at `at`; "" if that
 // is not certain. `is_all` is set if the macro writes nothing else, so that nothing else can be
 // allocated at its place.
 inline text type_of_macro(arena& memory, const source_outline& file, std::size_t at,
+                          const code_frame& frame, source_cache& sources,
                           const function_name& function, const type_knowledge& knowledge,
                           bool& is_all, bool& is_array) {
     for (int i = 0; i < 2; ++i) {  // MAKE(T), MAKE(T)() and MAKE(T){}
         if (file.is_any_at(at, ") }") && file.partner(at) > 0) at = file.partner(at) - 1;
     }
-    if (!file.is_macro(file.text_at(at)) || knowledge.kind == nullptr) return {};
-    const source_outline made{memory, expanded_macro(memory, file, at)};
+    const bool is_own = file.is_macro(file.text_at(at));
+    const bool may_be_macro = is_own || (file.is_word_at(at) && file.is_at(at + 1, "("));
+    if (!may_be_macro || knowledge.kind == nullptr) return {};
+    const seen_macros macros{memory, sources, frame, file};
+    const source_outline made{memory, text_with_new(memory, file, at, macros)};
     std::size_t count = 0;
     for (const source_token& token : made.tokens()) {
         count += is_listed(token.spelling(), "new malloc calloc realloc aligned_alloc") ? 1U : 0U;
@@ -29451,7 +29564,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     if (count != 1 || made.expressions().size() != 1) return {};
     const new_expression& only = made.expressions()[0];
     if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};
-    is_all = true;
+    is_all = is_own;
     is_array = only.is_request || made.is_at(only.type_end, "[");
     for (std::size_t i = 0; i < made.tokens().size(); ++i) {
         const text token = made.text_at(i);
@@ -29632,7 +29745,8 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
     } else if (shown == nullptr) {
         bool is_all = false;
         bool is_array = false;
-        type = type_of_macro(scratch, *file, at, function, knowledge, is_all, is_array);
+        type = type_of_macro(scratch, *file, at, frame, sources, function, knowledge, is_all,
+                             is_array);
         if (!type.empty() && is_all) {
             answer = {names.made(type), type_evidence::source_text, is_array};
             return;

@@ -191,7 +191,8 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
     } else if (shown == nullptr) {
         bool is_all = false;
         bool is_array = false;
-        type = type_of_macro(scratch, *file, at, function, knowledge, is_all, is_array);
+        type = type_of_macro(scratch, *file, at, frame, sources, function, knowledge, is_all,
+                             is_array);
         if (!type.empty() && is_all) {
             answer = {names.made(type), type_evidence::source_text, is_array};
             return;

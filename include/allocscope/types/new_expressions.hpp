@@ -84,6 +84,9 @@ public:
         return only;
     }
 
+    // The headers in `#include "..."`.
+    ALLOCSCOPE_INLINE const list<text>& includes() const noexcept { return includes_; }
+
     // The last declaration of a name, and the one before it; null: there is none.
     const name_declaration* last_declared(text name) const noexcept {
         const std::uint32_t* found = declared_.find(name);
@@ -183,6 +186,7 @@ private:
     source_outline(arena& memory, const token_list& read)
         : bracketed_tokens(memory, read.tokens),
           macros_(read.macros),
+          includes_(read.includes),
           scopes_(memory, *this),
           expressions_(memory),
           ends_(memory),
@@ -443,6 +447,7 @@ private:
     static constexpr std::size_t far_away = 64;  // in tokens: a longer declaration is not read
 
     list<macro_line> macros_;
+    list<text> includes_;
     template_scopes scopes_;
     list<new_expression> expressions_;
     list<expression_end> ends_;  // by their tokens

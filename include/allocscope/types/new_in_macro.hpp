@@ -8,8 +8,8 @@
 //     #define MAKE(T) new T
 //     keep(MAKE(part));            both compilers place the call at MAKE: "part"
 //
-// A macro is expanded only if the file defines it once, outside of #if, and if it uses no other
-// macro and no #.
+// A macro is expanded only if the file, or the headers of its folder that it includes, define it
+// once, outside of #if. It may use another macro.
 
 #ifndef ALLOCSCOPE_TYPES_NEW_IN_MACRO_HPP
 #define ALLOCSCOPE_TYPES_NEW_IN_MACRO_HPP
@@ -20,22 +20,81 @@
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
+#include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/function_name.hpp>
 #include <allocscope/types/local_names.hpp>
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/pretty_type.hpp>
+#include <allocscope/types/source_cache.hpp>
 #include <allocscope/types/source_tokens.hpp>
 #include <allocscope/types/type_from_source.hpp>
 
 #include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
 
 ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
+// The macros of a file and of the headers that it includes from its own folder, as compilers look
+// for #include "..." first.
+class seen_macros {
+public:
+    seen_macros(arena& memory, source_cache& sources, const code_frame& frame,
+                const source_outline& file)
+        : memory_(memory), sources_(sources), built_ns_(frame.built_ns), files_(memory) {
+        add(file, frame.file);
+    }
+
+    bool is_macro(text name) const noexcept {
+        for (const source_outline* each : files_) {
+            if (each->is_macro(name)) return true;
+        }
+        return false;
+    }
+
+    // The only definition; null: it is not certain what the macro stands for.
+    const macro_line* definition_of(text name) const noexcept {
+        const macro_line* only = nullptr;
+        for (const source_outline* each : files_) {
+            if (!each->is_macro(name)) continue;
+            if (only != nullptr) return nullptr;
+            only = each->definition_of(name);
+            if (only == nullptr) return nullptr;
+        }
+        return only;
+    }
+
+private:
+    static constexpr std::size_t most_files = 64;
+
+    void add(const source_outline& file, text path) {
+        files_.push_back(&file);
+        const text folder = path.substr(0, path.rfind('/') + 1);
+        for (const text name : file.includes()) {
+            const text header = joined(memory_, folder, name);
+            const source_outline* const other =
+                files_.size() < most_files ? sources_.find(header, built_ns_) : nullptr;
+            bool is_new = other != nullptr;
+            for (const source_outline* each : files_) is_new = is_new && each != other;
+            if (is_new) add(*other, header);
+        }
+    }
+
+    arena& memory_;
+    source_cache& sources_;
+    std::uint64_t built_ns_;
+    list<const source_outline*> files_;
+};
+
+inline bool may_allocate(text words) noexcept {
+    return words.contains("new") || words.contains("alloc");
+}
+
 // The text of the macro at `at`, with its arguments inserted; "" if that is not certain.
-inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at) {
-    const macro_line* macro = file.definition_of(file.text_at(at));
+inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at,
+                           const seen_macros& macros) {
+    const macro_line* macro = macros.definition_of(file.text_at(at));
     if (macro == nullptr) return {};
     const token_list body = read_tokens(memory, macro->rest);
     list<text> parameters{memory};
@@ -66,7 +125,7 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
                 continue;
             }
             if (begin == nullptr) begin = token.data();
-            if (file.is_macro(token)) return {};
+            if (macros.is_macro(token)) return {};
             if (is_listed(token, "( [ {") && file.partner(i) > i) i = file.partner(i);
         }
     }
@@ -79,7 +138,15 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
             ++next;
             continue;
         }
-        if (word == "#" || file.is_macro(word)) return {};
+        if (word == "#") {
+            made << " \"\"";  // `#name` is a text
+            ++next;
+            continue;
+        }
+        if (macros.is_macro(word) && may_allocate(macro->rest)) {
+            const macro_line* const inner = macros.definition_of(word);
+            if (inner == nullptr || may_allocate(inner->rest)) return {};
+        }
         std::size_t i = 0;
         while (i < parameters.size() && parameters[i] != word) ++i;
         if (i < parameters.size() && i >= arguments.size()) {
@@ -113,17 +180,41 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const so
     return true;
 }
 
+// The text that the macro at `at` writes, or the only macro that it uses in turn.
+inline text text_with_new(arena& memory, const source_outline& file, std::size_t at,
+                          const seen_macros& macros) {
+    constexpr int most_macros = 4;  // in a row
+    const source_outline* from = &file;
+    for (int left = most_macros; left > 0; --left) {
+        const text made = expanded_macro(memory, *from, at, macros);
+        if (made.empty() || may_allocate(made)) return made;
+        from = memory.make<source_outline>(memory, made);
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < from->tokens().size(); ++i) {
+            if (!macros.is_macro(from->text_at(i))) continue;
+            at = i;
+            ++count;
+        }
+        if (count != 1) return {};
+    }
+    return {};
+}
+
 // The type of the only `new`, or request for bytes, in the macro that is used at `at`; "" if that
 // is not certain. `is_all` is set if the macro writes nothing else, so that nothing else can be
 // allocated at its place.
 inline text type_of_macro(arena& memory, const source_outline& file, std::size_t at,
+                          const code_frame& frame, source_cache& sources,
                           const function_name& function, const type_knowledge& knowledge,
                           bool& is_all, bool& is_array) {
     for (int i = 0; i < 2; ++i) {  // MAKE(T), MAKE(T)() and MAKE(T){}
         if (file.is_any_at(at, ") }") && file.partner(at) > 0) at = file.partner(at) - 1;
     }
-    if (!file.is_macro(file.text_at(at)) || knowledge.kind == nullptr) return {};
-    const source_outline made{memory, expanded_macro(memory, file, at)};
+    const bool is_own = file.is_macro(file.text_at(at));
+    const bool may_be_macro = is_own || (file.is_word_at(at) && file.is_at(at + 1, "("));
+    if (!may_be_macro || knowledge.kind == nullptr) return {};
+    const seen_macros macros{memory, sources, frame, file};
+    const source_outline made{memory, text_with_new(memory, file, at, macros)};
     std::size_t count = 0;
     for (const source_token& token : made.tokens()) {
         count += is_listed(token.spelling(), "new malloc calloc realloc aligned_alloc") ? 1U : 0U;
@@ -131,7 +222,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     if (count != 1 || made.expressions().size() != 1) return {};
     const new_expression& only = made.expressions()[0];
     if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};
-    is_all = true;
+    is_all = is_own;
     is_array = only.is_request || made.is_at(only.type_end, "[");
     for (std::size_t i = 0; i < made.tokens().size(); ++i) {
         const text token = made.text_at(i);

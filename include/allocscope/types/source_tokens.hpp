@@ -56,6 +56,7 @@ struct macro_line {
 struct token_list {
     list<source_token> tokens;
     list<macro_line> macros;
+    list<text> includes;  // of #include "..."
 };
 
 inline bool is_word(text token) noexcept {
@@ -67,6 +68,7 @@ public:
     ALLOCSCOPE_INLINE source_lexer(arena& memory, text source) : source_(source) {
         result_.tokens = list<source_token>{memory};
         result_.macros = list<macro_line>{memory};
+        result_.includes = list<text>{memory};
         result_.tokens.reserve(source.size() / 4 + 4);
     }
 
@@ -180,15 +182,31 @@ private:
             }
         }
         text directive = without_blanks(source_.substr(begin, at_ - begin));
+        if (directive.starts_with("include")) add_include(directive);
         if (directive.starts_with("if")) ++conditions_;
         if (directive.starts_with("endif")) --conditions_;
         const bool defines = directive.starts_with("define");
+        const text guard = guard_;
+        guard_ = directive.starts_with("ifndef") && !has_directive_ ? directive : text{};
+        has_directive_ = true;
         if (!defines && !directive.starts_with("undef")) return;
         directive.remove_prefix(defines ? 6 : 5);
         directive = without_blanks(directive);
         const std::size_t behind = skip_word(directive, 0);
         result_.macros.push_back(
             {directive.substr(0, behind), directive.substr(behind), defines && conditions_ == 0});
+        // `#ifndef PART_HPP`, `#define PART_HPP`: the rest of the header is always there.
+        const bool is_guard = !guard.empty() && without_blanks(directive.substr(behind)).empty();
+        if (is_guard && without_blanks(guard.substr(6)) == directive.substr(0, behind)) {
+            --conditions_;
+        }
+    }
+
+    void add_include(text directive) {
+        const std::size_t open = directive.find('"');
+        if (open == no_position) return;
+        directive.remove_prefix(open + 1);
+        result_.includes.push_back(directive.substr(0, directive.find('"')));
     }
 
     // Literals are skipped, because "src/*.cpp" contains no comment. The sign in 1'000 begins none.
@@ -244,6 +262,8 @@ private:
     unsigned line_ = 1;
     int conditions_ = 0;  // how many #if are open
     bool is_line_start_ = true;
+    bool has_directive_ = false;
+    text guard_;  // the directive before, if it is the first one and an #ifndef
     token_list result_;
 };
 

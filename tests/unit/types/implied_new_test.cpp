@@ -191,6 +191,27 @@ TEST_CASE("implied_new: what a macro makes is the type where the size says so") 
     CHECK(type_at_mark("#define MAKE new part\n#define MAKE new other\n@MAKE;") == "?");
 }
 
+TEST_CASE("implied_new: a macro of a header in the folder of the file") {
+    const auto seen = [](const std::string& header, const std::string& use) {
+        const allocscope_test::source_file included{header};
+        const std::string name = included.path().substr(included.path().rfind('/') + 1);
+        return type_at_mark("#include \"" + name + "\"\n" + use);
+    };
+    const std::string guard = "#ifndef PARTS_HPP\n#define PARTS_HPP\n";
+    const std::string make = "#define MAKE(T) new T(#T)\n";
+    CHECK(seen(make, "keep(@MAKE(part));") == "part if as large");
+    CHECK(seen(guard + make + "#endif\n", "keep(@MAKE(part));") == "part if as large");
+    CHECK(seen("#ifdef FAST\n" + make + "#endif\n", "keep(@MAKE(part));") == "?");
+    CHECK(seen("#ifndef FAST\n#define SLOW\n" + make + "#endif\n", "keep(@MAKE(part));") == "?");
+    CHECK(seen(make + "#undef MAKE\n", "keep(@MAKE(part));") == "?");
+    CHECK(seen(make, "#define MAKE(T) new T\nkeep(@MAKE(part));") == "?");
+    const std::string pasted =
+        "#define TEST(a, b) struct a##b { void* f() { return new a##b; } }\n";
+    CHECK(seen(pasted + "#define CASE(b) TEST(pa, b)\n", "int n; @CASE(rt);") == "part if as large");
+    const std::string two = "#define ALL(T) new T, MAKE(T)\n";
+    CHECK(seen(make + two, "keep(@ALL(part));") == "?");
+}
+
 TEST_CASE("implied_new: a template without arguments is one of its classes") {
     const std::string box = "template <class T> struct box { box(T); };\n";
     CHECK(type_at_mark(box + "auto* p = @new box(x);") == "box< if as large");

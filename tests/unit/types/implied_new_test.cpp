@@ -207,7 +207,8 @@ TEST_CASE("implied_new: a macro of a header in the folder of the file") {
     CHECK(seen(make, "#define MAKE(T) new T\nkeep(@MAKE(part));") == "?");
     const std::string pasted =
         "#define TEST(a, b) struct a##b { void* f() { return new a##b; } }\n";
-    CHECK(seen(pasted + "#define CASE(b) TEST(pa, b)\n", "int n; @CASE(rt);") == "part if as large");
+    CHECK(seen(pasted + "#define CASE(b) TEST(pa, b)\n", "int n; @CASE(rt);") ==
+          "part if as large");
     const std::string two = "#define ALL(T) new T, MAKE(T)\n";
     CHECK(seen(make + two, "keep(@ALL(part));") == "?");
 }

@@ -29502,12 +29502,14 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
 }
 
 // Whether the names of types in a macro, and in its arguments, mean the same everywhere: the debug
-// information knows them, and the function and its classes declare no others.
-inline bool are_known_names(const source_outline& file, std::size_t at, const source_outline& made,
-                            const new_expression& expression, const type_knowledge& knowledge) {
+// information knows them, they are no macros, and the function and its classes declare no others.
+inline bool are_known_names(const source_outline& file, std::size_t at, const seen_macros& macros,
+                            const source_outline& made, const new_expression& expression,
+                            const type_knowledge& knowledge) {
     for (std::size_t i = expression.type_begin; i < expression.type_end; ++i) {
         const text word = made.text_at(i);
         if (!is_word(word) || word == "std" || word == "const") continue;
+        if (macros.is_macro(word)) return false;
         if (builtin_type{}.take(word)) continue;
         if (find_local_name(file, at, word).what != local_name::kind::none) return false;
         const bool is_of_std =
@@ -29563,8 +29565,9 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     }
     if (count != 1 || made.expressions().size() != 1) return {};
     const new_expression& only = made.expressions()[0];
-    if (!only.has_type || !are_known_names(file, at, made, only, knowledge)) return {};
-    is_all = is_own;
+    if (!only.has_type || !are_known_names(file, at, macros, made, only, knowledge)) return {};
+    // What stands around a macro that is used in turn may allocate, too.
+    is_all = is_own && may_allocate(macros.definition_of(file.text_at(at))->rest);
     is_array = only.is_request || made.is_at(only.type_end, "[");
     for (std::size_t i = 0; i < made.tokens().size(); ++i) {
         const text token = made.text_at(i);
@@ -30448,7 +30451,11 @@ inline text type_of_c_call(const code_frame& call, source_cache& sources) {
     const source_outline* file = nullptr;
     const std::size_t at = token_of(call, sources, file);
     if (at == 0) return {};
-    const text called = file->text_at(end_of_callee(*file, at));
+    const std::size_t end = end_of_callee(*file, at);
+    const bool has_scope = file->is_at(end - 1, "::") && file->is_word_at(end - 2);
+    const bool is_other = has_scope && !file->is_at(end - 2, "std");
+    if (is_other || file->is_any_at(end - 1, ". ->")) return {};  // not the C library's
+    const text called = file->text_at(end);
     return called == "opendir" ? "DIR" : is_listed(called, "fopen fdopen") ? "FILE" : "";
 }
 

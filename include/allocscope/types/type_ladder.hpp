@@ -155,7 +155,11 @@ inline text type_of_c_call(const code_frame& call, source_cache& sources) {
     const source_outline* file = nullptr;
     const std::size_t at = token_of(call, sources, file);
     if (at == 0) return {};
-    const text called = file->text_at(end_of_callee(*file, at));
+    const std::size_t end = end_of_callee(*file, at);
+    const bool has_scope = file->is_at(end - 1, "::") && file->is_word_at(end - 2);
+    const bool is_other = has_scope && !file->is_at(end - 2, "std");
+    if (is_other || file->is_any_at(end - 1, ". ->")) return {};  // not the C library's
+    const text called = file->text_at(end);
     return called == "opendir" ? "DIR" : is_listed(called, "fopen fdopen") ? "FILE" : "";
 }
 

@@ -371,5 +371,8 @@ TEST_CASE("type_from_frames: what the C library allocates is known where the sou
     CHECK(made_at_mark("FILE* f = @::fdopen(3, mode);") == "FILE");
     CHECK(made_at_mark("DIR* d = ::opendir@(path);") == "DIR");
     CHECK(made_at_mark("log.@write(path);") == "?");
+    CHECK(made_at_mark("auto d = archive.opendir@(path);") == "?");
+    CHECK(made_at_mark("auto d = archive->@opendir(path);") == "?");
+    CHECK(made_at_mark("auto d = @zip::opendir(path);") == "?");
     CHECK(made_at_mark("FILE* f = fopen@(path, mode);", "app::grow(int)") == "?");
 }

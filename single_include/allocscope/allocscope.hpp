@@ -22503,6 +22503,14 @@ public:
         return false;
     }
 
+    // The `count` bytes of code from an address on; none if they are not all in .text.
+    detail::byte_view bytes_at(std::uint64_t address, std::uint64_t count) const {
+        const std::uint64_t offset = address - begin_;
+        const detail::byte_view bytes = code_.part(offset, count);
+        if (!bytes.empty()) detail::want(late_, offset, count);
+        return bytes;
+    }
+
 private:
     static constexpr std::uint8_t call = 0xe8;
     static constexpr std::uint8_t jump = 0xe9;
@@ -22524,12 +22532,9 @@ private:
         return behind + static_cast<std::uint64_t>(std::int64_t{distance});
     }
 
-    // The last `count` bytes of code before an address; none if it is not in .text.
-    detail::byte_view code_before(std::uint64_t behind, std::uint64_t count) const {
-        const std::uint64_t offset = behind - count - begin_;
-        const detail::byte_view bytes = code_.part(offset, count);
-        if (!bytes.empty()) detail::want(late_, offset, count);
-        return bytes;
+    ALLOCSCOPE_INLINE detail::byte_view code_before(std::uint64_t behind,
+                                                    std::uint64_t count) const {
+        return bytes_at(behind - count, count);
     }
 
     detail::byte_view code_;

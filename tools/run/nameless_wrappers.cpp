@@ -14,60 +14,30 @@
 // Format: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2.
 #include "nameless_wrappers.hpp"
 
-#include <allocscope/binary/elf_image.hpp>
-#include <allocscope/binary/late_bytes.hpp>
-#include <allocscope/plain/arena.hpp>
+#include <allocscope/base/byte_view.hpp>
 #include <allocscope/platform/met_modules.hpp>
 #include <allocscope/symbols/code_location.hpp>
-#include <allocscope/symbols/object_bytes.hpp>
+#include <allocscope/symbols/debug_object.hpp>
+#include <allocscope/symbols/machine_code.hpp>
+#include <allocscope/symbols/module_functions.hpp>
 #include <allocscope/symbols/rare_forms.hpp>
 #include <allocscope/symbols/symbolizer.hpp>
 
 #include <cstdint>
 #include <cstring>
-#include <map>
 
 namespace allocscope_tools {
 
 namespace {
 
 using namespace allocscope::symbolize;
-using allocscope::detail::arena;
 using allocscope::detail::byte_view;
-using allocscope::detail::late_bytes;
 using allocscope::detail::met_module;
-
-// The code of a module; addresses are linked ones.
-class module_text {
-public:
-    explicit module_text(const object_bytes& object) {
-        const allocscope::detail::elf_section* const section = object.find(".text");
-        if (section == nullptr) return;
-        begin_ = section->address;
-        code_ = object.read(memory_, section, object_bytes::largest_read, &late_);
-    }
-    module_text(const module_text&) = delete;
-    module_text& operator=(const module_text&) = delete;
-
-    // As many bytes as an instruction may have; none outside of the code and near its end.
-    byte_view instruction_at(std::uint64_t address) const {
-        constexpr std::uint64_t longest = 15;
-        const byte_view bytes = code_.part(address - begin_, longest);
-        if (!bytes.empty()) allocscope::detail::want(late_, address - begin_, longest);
-        return bytes;
-    }
-
-private:
-    arena memory_;
-    byte_view code_;
-    late_bytes* late_ = nullptr;
-    std::uint64_t begin_ = 0;
-};
 
 // What a function does after a call that returned a block of memory.
 class way_back {
 public:
-    way_back(const module_text& code, std::uint64_t return_address)
+    way_back(const machine_code& code, std::uint64_t return_address)
         : code_(code), at_(return_address) {}
 
     // Whether it only returns the block, on all ways that it may take. Jumps may go in circles, so
@@ -93,7 +63,8 @@ private:
     }
 
     step take_step(int& left) {
-        const byte_view bytes = code_.instruction_at(at_);
+        constexpr std::uint64_t longest = 15;  // bytes of an instruction
+        const byte_view bytes = code_.bytes_at(at_, longest);
         if (bytes.empty()) return step::unknown;
         const std::uint8_t* code = bytes.data;
         if (const std::uint64_t idle = bytes_of_nop(code)) return go_on(idle);
@@ -210,25 +181,20 @@ private:
         return at + 3 + scale + (mode == 0 ? 0 : mode == 1 ? 1 : 4);
     }
 
-    const module_text& code_;
+    const machine_code& code_;
     std::uint64_t at_;
     unsigned holders_ = 1U << rax;  // the registers that have the block's address
     bool is_block_tested_ = false;  // the processor's flags say that the block's address is not 0
 };
 
 bool hands_on(symbolizer& names, const code_location& call, const met_module* home) {
-    static std::map<const met_module*, module_text> known;  // of one process
     if (home == nullptr) home = allocscope::detail::modules_at_start.holder_of(call.address);
     if (home == nullptr || call.is_unloaded) return false;
-    auto found = known.find(home);
-    if (found == known.end()) {
-        debug_object* const object = names.object_of(*home);
-        const object_bytes* const file = object != nullptr ? object->file() : nullptr;
-        if (file == nullptr) return false;
-        found = known.try_emplace(home, *file).first;
-    }
+    debug_object* const object = names.object_of(*home);
+    if (object == nullptr || !object->is_readable()) return false;
     int most_instructions = 64;
-    return way_back{found->second, call.module_offset + 1}.returns_the_block(most_instructions);
+    return way_back{object->functions().code(), call.module_offset + 1}.returns_the_block(
+        most_instructions);
 }
 
 }  // namespace

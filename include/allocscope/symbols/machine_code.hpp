@@ -2,7 +2,7 @@
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/module_functions.hpp, folded_functions.hpp, function_exits.hpp,
-//           debug_object.hpp and symbolizer.hpp
+//           debug_object.hpp and symbolizer.hpp; by tools/
 // Threads:  one
 // Memory:   the pieces of .text that were looked at
 //
@@ -106,6 +106,14 @@ public:
         return false;
     }
 
+    // The `count` bytes of code from an address on; none if they are not all in .text.
+    detail::byte_view bytes_at(std::uint64_t address, std::uint64_t count) const {
+        const std::uint64_t offset = address - begin_;
+        const detail::byte_view bytes = code_.part(offset, count);
+        if (!bytes.empty()) detail::want(late_, offset, count);
+        return bytes;
+    }
+
 private:
     static constexpr std::uint8_t call = 0xe8;
     static constexpr std::uint8_t jump = 0xe9;
@@ -127,12 +135,9 @@ private:
         return behind + static_cast<std::uint64_t>(std::int64_t{distance});
     }
 
-    // The last `count` bytes of code before an address; none if it is not in .text.
-    detail::byte_view code_before(std::uint64_t behind, std::uint64_t count) const {
-        const std::uint64_t offset = behind - count - begin_;
-        const detail::byte_view bytes = code_.part(offset, count);
-        if (!bytes.empty()) detail::want(late_, offset, count);
-        return bytes;
+    ALLOCSCOPE_INLINE detail::byte_view code_before(std::uint64_t behind,
+                                                    std::uint64_t count) const {
+        return bytes_at(behind - count, count);
     }
 
     detail::byte_view code_;

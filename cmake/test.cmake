@@ -181,7 +181,7 @@ foreach(flavour IN LISTS flavours)
     # half the time to compile them together, as the other presets do.
     set(together)
     if(flavour STREQUAL "dev")
-        set(together -D ALLOCSCOPE_TEST_FILES_TOGETHER=12)
+        set(together -D ALLOCSCOPE_TEST_FILES_TOGETHER=12 -D ALLOCSCOPE_ROOMS_TOGETHER=ON)
     endif()
     # --fresh: what an older run remembered, perhaps under another path, is not believed.
     execute_process(COMMAND "${CMAKE_COMMAND}" --fresh --preset ${flavour}

@@ -40,8 +40,9 @@ def make_library_with_malloc(compiler, folder):
     return made
 
 
-def make_program(bench, compiler, folder, source, library, *, hooks="hooks.cpp", level="-O2",
+def make_program(bench, compiler, folder, source, library, *, hooks="hooks.cpp", level="-O0",
                  options=()):
+    """At -O0, which takes half the time to compile: both levels are tried by counts()."""
     fixed = [flag for flag in options if flag == "-fno-pie"]
     objects = [bench.compile(compiler, HERE / source, level, *fixed, *FLAGS),
                bench.compile(compiler, HERE / hooks, "-O0", "-g")]
@@ -55,7 +56,7 @@ def odd_name(bench, compiler):
     library = make_library(compiler, folder, "known", ["-Wl,-soname,libknown.so"])
     named = folder / "ld-linux-allocscope-libc.so.6"
     shutil.copy(library, named)
-    program = make_program(bench, compiler, folder, "counts.cpp", library)
+    program = make_program(bench, compiler, folder, "counts.cpp", library, level="-O2")
     run([program, named, make_library_with_malloc(compiler, folder)])
 
 
@@ -74,7 +75,7 @@ def other_malloc(bench, compiler, preloaded):
     library = make_library(compiler, folder, "known", [])
     late = folder / "liblate.so"
     shutil.copy(library, late)
-    program = make_program(bench, compiler, folder, "counts.cpp", library)
+    program = make_program(bench, compiler, folder, "counts.cpp", library, level="-O2")
     run([program, late, make_library_with_malloc(compiler, folder)],
         env=dict(os.environ, LD_PRELOAD=str(preloaded)))
 
@@ -92,13 +93,13 @@ def threads(bench, compiler):
 def refused(bench, compiler):
     folder = bench.folder(f"refused-{compiler}")
     library = make_library(compiler, folder, "known", [])
-    plain = make_program(bench, compiler, folder, "refused.cpp", library, level="-O0")
+    plain = make_program(bench, compiler, folder, "refused.cpp", library)
     plugin = folder / "plugin.so"
     run([compiler, "-std=c++17", "-fPIC", "-shared", "-O0", "-DIS_PLUGIN", *FLAGS,
          f"-I{bench.include}", HERE / "refused.cpp", "-o", plugin])
     run([plain, "another module", "0", plugin])
     program = make_program(bench, compiler, folder, "refused.cpp", library,
-                           hooks="malloc_hooks.cpp", level="-O0")
+                           hooks="malloc_hooks.cpp")
     run([program, "malloc_family.hpp", "7"])
 
 
@@ -106,8 +107,7 @@ def other_tool(bench, compiler):
     folder = bench.folder(f"other-tool-{compiler}")
     library = make_library(compiler, folder, "known",
                            ["-DHAS_ONE_WORD", "-fno-plt", "-Wl,-z,norelro"])
-    run([make_program(bench, compiler, folder, "other_tool.cpp", library,
-                      level="-O0")])
+    run([make_program(bench, compiler, folder, "other_tool.cpp", library)])
 
 
 def forks(bench, compiler):

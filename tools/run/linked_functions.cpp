@@ -44,7 +44,7 @@ using allocscope::detail::late_bytes;
 using allocscope::detail::met_module;
 using allocscope::detail::text;
 
-constexpr std::uint64_t unknown = ~std::uint64_t{0};
+constexpr std::uint64_t unknown_address = ~std::uint64_t{0};
 
 // What a module defines for others, and what it takes from them.
 class dynamic_symbols {
@@ -83,15 +83,15 @@ public:
         return jump_word_at(section->second.from(address - section->first), address);
     }
 
-    // The linked address of a function; 0: the module does not define it; unknown: it may be one of
-    // several, or none.
+    // The linked address of a function; 0: the module does not define it; unknown_address: it may be
+    // one of several, or none.
     std::uint64_t address_of(text name) const {
-        std::uint64_t found = hash_.empty() ? unknown : 0;
+        std::uint64_t found = hash_.empty() ? unknown_address : 0;
         each_of_name(name, [&](const allocscope::detail::elf_symbol& symbol) {
             using kind = allocscope::detail::elf_symbol_kind;
             const bool is_certain = symbol.kind == kind::function || symbol.kind == kind::none;
             if (!is_certain || (found != 0 && found != symbol.address)) {
-                found = unknown;
+                found = unknown_address;
             } else {
                 found = symbol.address;
             }
@@ -270,9 +270,9 @@ private:
                 if (each == nullptr || text{each->path}.find('/') == text::npos) continue;
                 const dynamic_symbols* const defined = symbols_of(names, *each);
                 const std::uint64_t address =
-                    defined != nullptr ? defined->address_of(symbol) : unknown;
+                    defined != nullptr ? defined->address_of(symbol) : unknown_address;
                 if (address == 0) continue;
-                is_certain = is_certain && address != unknown && found.home == nullptr;
+                is_certain = is_certain && address != unknown_address && found.home == nullptr;
                 found = {each, address};
             }
         }

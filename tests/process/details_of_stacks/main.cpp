@@ -1,7 +1,7 @@
 // Danger: what a window with details says of the peak, of lives and of temporary objects is wrong.
 // A generator allocates and frees by chance and keeps the true numbers; with one thread they are
 // equal, with several they are where nobody allocates at the moment of the peak.
-// about: stacks
+// compiled: above the line
 
 #include <allocscope/allocscope.hpp>
 #include <allocscope/base/size_classes.hpp>

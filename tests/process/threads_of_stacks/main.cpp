@@ -1,6 +1,6 @@
 // Danger: a stack that several threads share is told to be of one, or of the thread that frees.
 // Each thread allocates its own number of objects, all at the same places.
-// about: stacks
+// compiled: above the line
 
 #include <allocscope/allocscope.hpp>
 #include <allocscope/report.hpp>

@@ -4,6 +4,7 @@
 #include <allocscope/hooks/module_slots.hpp>
 
 #include "support/dice.hpp"
+#include "support/scale.hpp"
 
 #include <doctest/doctest.h>
 
@@ -170,7 +171,7 @@ TEST_CASE("whatever the tables say, nothing outside of the segments is touched")
     };
     dice roll{20220119};
     std::size_t visited = 0;
-    for (int round = 0; round < 4000; ++round) {
+    for (long round = allocscope_test::scaled(12000); round > 0; --round) {
         std::uint8_t* changed[8];
         std::uint8_t right[8];
         const std::size_t count = 1 + roll.below(8);

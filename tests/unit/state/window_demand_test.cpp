@@ -9,6 +9,7 @@
 #include <set>
 
 #include "support/dice.hpp"
+#include "support/scale.hpp"
 
 using namespace allocscope::detail;
 
@@ -65,8 +66,9 @@ TEST_CASE("a window gets the lowest free slot, and slot_end() follows the highes
     const auto table = std::make_unique<window_table>();
     std::set<std::uint32_t> open;
     allocscope_test::dice roll{3};
-    for (int step = 0; step < 40000; ++step) {
-        if (open.empty() || roll.below(100) < (step < 20000 ? 60U : 40U)) {
+    const long steps = allocscope_test::scaled(120000);
+    for (long step = 0; step < steps; ++step) {
+        if (open.empty() || roll.below(100) < (step < steps / 2 ? 60U : 40U)) {
             std::uint32_t lowest = 0;
             while (open.count(lowest) != 0) ++lowest;
             const std::int64_t slot = table->take_slot();

@@ -123,7 +123,7 @@ TEST_CASE("section_pieces: a program is named as from its whole bytes") {
     const std::uint64_t from = at_once.address_of("main");
     REQUIRE(from != 0);
     std::size_t with_lines = 0;
-    const std::uint64_t step = allocscope_test::is_sanitized ? 211 : 37;
+    const std::uint64_t step = allocscope_test::is_sanitized ? 1009 : 37;
     for (std::uint64_t address = from - 20000; address < from + 20000; address += step) {
         CAPTURE(address);
         code_location one;

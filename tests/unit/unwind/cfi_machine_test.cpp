@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "../../support/scale.hpp"
 #include "elf_file_image.hpp"
 #include "unit/binary/eh_frame_builder.hpp"
 
@@ -291,7 +292,7 @@ TEST_CASE("cfi_machine: tables with changed bytes give rules that keep their pro
     std::vector<std::uint8_t> bytes = good;
     const std::uint8_t favourites[] = {0x00, 0xff, 0x7f, 0x80, 0x01, 0x1b};
     unsigned kinds[8] = {};
-    for (unsigned round = 0; round < 150000; ++round) {
+    for (long round = allocscope_test::scaled(450000); round > 0; --round) {
         std::size_t changed[4];
         const std::size_t changes = 1 + random() % 4;
         for (std::size_t i = 0; i < changes; ++i) {
@@ -363,7 +364,8 @@ TEST_CASE("cfi_machine: real tables with changed bytes give rules that keep thei
     const std::size_t entries = header.table.size / 8;
     REQUIRE(entries > 100);
     std::mt19937 random{7};  // NOLINT: the same every time
-    for (unsigned round = 0; round < 100000; ++round) {
+    const long rounds = allocscope_test::is_sanitized ? 3000 : 100000;  // there, a millisecond each
+    for (long round = 0; round < rounds; ++round) {
         const std::size_t entry = random() % entries;
         std::int32_t pair[2];
         std::memcpy(pair, header.table.data + entry * 8, sizeof pair);

@@ -137,6 +137,17 @@ def says_that_help_was_not_written():
         assert done.returncode == 2 and "No space left" in done.stderr, (words, done)
 
 
+def says_that_proc_is_missing():
+    hidden = ["unshare", "--mount", "--map-root-user", "sh", "-c",
+              'mount -t tmpfs none /proc && exec "$@"', "sh"]
+    if subprocess.run([*hidden, "true"], check=False, capture_output=True).returncode != 0:
+        return  # a container may not do so
+    done = subprocess.run([*hidden, PROGRAM, "run", "true"], capture_output=True, text=True,
+                          timeout=600, check=False)
+    assert done.returncode == 2, done
+    assert "only /proc/self/exe says: No such file or directory; mount /proc" in done.stderr, done
+
+
 def says_that_nothing_can_be_loaded(recorder, folder, program):
     fixed = compiled(folder, "fixed", "int main() { return 5; }", COMPILER, "-static")
     done = recorder.run([fixed], code=5)
@@ -260,6 +271,7 @@ def main():
         says_what_is_wrong(str(program))
         shows_what_it_cannot_write(recorder, program)
         says_that_help_was_not_written()
+        says_that_proc_is_missing()
         trusts_no_library_of_others(folder, program)
         says_that_nothing_can_be_loaded(recorder, folder, program)
         scripts_of_scripts(recorder, recorder.folder)

@@ -49,16 +49,24 @@ std::string why_not_trusted(const std::string& library) {
     return {};
 }
 
-std::string own_folder() {
+std::string own_folder(std::string& error) {
     char path[4096];
     const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);
-    const std::string file{path, length > 0 ? static_cast<std::size_t>(length) : 0};
+    if (length < 0) {
+        error = std::string{library_name} +
+                " lies beside allocscope, and where that is, only "
+                "/proc/self/exe says: " +
+                std::strerror(errno) + "; mount /proc";
+        return {};
+    }
+    const std::string file{path, static_cast<std::size_t>(length)};
     return file.substr(0, file.rfind('/'));
 }
 
 // The folder of the library: that of this program, or the one where it is installed.
 std::string library_folder(std::string& error) {
-    const std::string own = own_folder();
+    const std::string own = own_folder(error);
+    if (!error.empty()) return {};
     std::string looked_at;
     for (const char* relative : {"", "/" ALLOCSCOPE_LIBRARY_FOLDER}) {
         const std::string folder = own + relative;

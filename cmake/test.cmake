@@ -66,7 +66,7 @@ if(DEFINED ENV{CMAKE_BUILD_PARALLEL_LEVEL})
     set(jobs "$ENV{CMAKE_BUILD_PARALLEL_LEVEL}")
 endif()
 # Some tests wait for what they have started.
-math(EXPR test_jobs "${jobs} + 1")
+math(EXPR test_jobs "${jobs} + 2")
 set(passed 0)
 set(failed 0)
 set(failures)  # names, for the last lines

@@ -301,7 +301,12 @@ private:
 };
 
 // Elements that a snapshot keeps. The range keeps the snapshot, so a loop over
-// `window.stats().stacks()` is correct.
+// `window.stats().stacks()` is correct. An element lives as long as the snapshot and not only as
+// long as the range, but from g++ 13 on -Wall warns of `const auto& one = seen.stacks()[0]`.
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 13
+    #pragma GCC diagnostic push
+    #pragma GCC diagnostic ignored "-Wdangling-reference"
+#endif
 template <class T>
 class snapshot_range {
 public:
@@ -318,6 +323,9 @@ private:
     const T* first_;
     std::size_t count_;
 };
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 13
+    #pragma GCC diagnostic pop
+#endif
 
 namespace detail {
 

@@ -1032,7 +1032,12 @@ private:
 };
 
 // Elements that a snapshot keeps. The range keeps the snapshot, so a loop over
-// `window.stats().stacks()` is correct.
+// `window.stats().stacks()` is correct. An element lives as long as the snapshot and not only as
+// long as the range, but from g++ 13 on -Wall warns of `const auto& one = seen.stacks()[0]`.
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 13
+    #pragma GCC diagnostic push
+    #pragma GCC diagnostic ignored "-Wdangling-reference"
+#endif
 template <class T>
 class snapshot_range {
 public:
@@ -1049,6 +1054,9 @@ private:
     const T* first_;
     std::size_t count_;
 };
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 13
+    #pragma GCC diagnostic pop
+#endif
 
 namespace detail {
 
@@ -40482,7 +40490,9 @@ inline std::optional<benchmark_usage> usage_of(const benchmark_run& run) {
 // Memory for a result without constructing one: the constructor uses a constant that shared
 // libraries of older releases do not export.
 using memory_result = benchmark::MemoryManager::Result;
-using room_for_result = std::aligned_storage_t<sizeof(memory_result), alignof(memory_result)>;
+struct room_for_result {
+    alignas(memory_result) unsigned char bytes[sizeof(memory_result)];
+};
 static_assert(std::is_trivially_copyable_v<memory_result>, "its bytes are its value");
 
 inline void fill_memory_fields(benchmark_run& run, const benchmark_usage& used,

@@ -27,7 +27,7 @@
 #include <mutex>                  // mutex, lock_guard
 #include <optional>               // optional
 #include <string>                 // string
-#include <type_traits>            // aligned_storage_t, is_trivially_copyable_v
+#include <type_traits>            // is_trivially_copyable_v
 #include <vector>                 // vector
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -115,7 +115,9 @@ inline std::optional<benchmark_usage> usage_of(const benchmark_run& run) {
 // Memory for a result without constructing one: the constructor uses a constant that shared
 // libraries of older releases do not export.
 using memory_result = benchmark::MemoryManager::Result;
-using room_for_result = std::aligned_storage_t<sizeof(memory_result), alignof(memory_result)>;
+struct room_for_result {
+    alignas(memory_result) unsigned char bytes[sizeof(memory_result)];
+};
 static_assert(std::is_trivially_copyable_v<memory_result>, "its bytes are its value");
 
 inline void fill_memory_fields(benchmark_run& run, const benchmark_usage& used,

@@ -27538,6 +27538,7 @@ namespace symbolize {
 // The scope and the function of a member of a library template: std::(scope<...>)::(function<...>).
 // `..._first` and `..._second` are template arguments; "" if there is none.
 struct library_call {
+    text space;  // "__1": it is libc++'s
     text scope;  // "" for a function of the namespace itself
     text function;
     text scope_first;
@@ -27553,6 +27554,7 @@ inline library_call as_library_call(arena& memory, const function_name& name) {
     call.function = name.last().name;
     call.function_first = first_argument(memory, name.last().arguments);
     if (count == 2) return call;
+    call.space = name.components[1].name;
     const name_component& scope = name.components[count - 2];
     call.scope = scope.name;
     const list<text> arguments = split_arguments(memory, scope.arguments);
@@ -27589,8 +27591,12 @@ inline text type_of_character_buffer(const library_call& call) noexcept {
         is_listed(call.scope,
                   "basic_string basic_stringbuf basic_stringstream basic_istringstream "
                   "basic_ostringstream") ||
-        (call.scope == "basic_filebuf" && call.function == "_M_allocate_internal_buffer");
+        (call.scope == "basic_filebuf" && call.function == "_M_allocate_internal_buffer") ||
+        (call.scope == "collate" && call.function == "do_transform");
     text character = is_buffer ? call.scope_first : text{};
+    // libc++: of a wide stream, one of its two buffers.
+    const bool is_setbuf = call.scope == "basic_filebuf" && call.function == "setbuf";
+    if (is_setbuf && call.scope_first == "char") return "char";
     if (is_listed(call.function, "operator+ __do_uninit_copy __do_uninit_fill_n")) {
         character = call.function_first;
         if (character.starts_with("std::__cxx11::basic_string<char,")) return "char";
@@ -27606,15 +27612,18 @@ inline text type_of_compiled_function(text plain, bool is_nameless_part) noexcep
         plain,
         "std::filesystem::__cxx11::path::_M_split_cmpts std::filesystem::__cxx11::path::_List:: "
         "std::string::_Rep::_S_create std::runtime_error::runtime_error "
-        "std::logic_error::logic_error std::pmr::monotonic_buffer_resource::_M_new_buffer");
+        "std::logic_error::logic_error std::pmr::monotonic_buffer_resource::_M_new_buffer "
+        "std::__1::__thread_struct::__thread_struct");
     if (is_nameless_part) {
         start = listed_start(
             plain,
             "std::filesystem::__cxx11::path::operator std::filesystem::__cxx11::path::_M_ "
             "std::error_code::message std::pmr::synchronized_pool_resource:: "
-            "std::pmr::unsynchronized_pool_resource::");
+            "std::pmr::unsynchronized_pool_resource:: std::__basic_file::open");
     }
     if (start.empty()) return {};
+    if (start.ends_with("::open")) return "FILE";
+    if (start.ends_with("_struct")) return "std::thread state";
     if (start.starts_with("std::filesystem::")) return "std::filesystem::path components";
     if (!start.starts_with("std::pmr::")) return "char";  // the text of an exception or an error
     return is_nameless_part ? "std::pmr pool buffer" : "std::pmr::monotonic_buffer_resource buffer";
@@ -27686,6 +27695,9 @@ inline text type_of_make_call(arena& memory, const library_call& call) {
     if (!result.empty()) return joined(memory, "std::__future_base::_Result<", result, ">");
     if (scope == "__shared_count" && function == scope && call.function_first.ends_with("*")) {
         return joined(memory, "std::_Sp_counted_ptr<", call.function_first, ">");
+    }
+    if (scope == "shared_ptr" && function == scope && call.space == "__1") {
+        return joined(memory, "std::_Sp_counted_ptr<", call.function_first, "*>");
     }
     if (scope == "thread" && function == scope) return "std::thread state";
     if (scope == "_Stop_state_ref" && function == scope) return "std::stop_token state";
@@ -30612,6 +30624,12 @@ struct sample_block {
     static constexpr std::uint32_t most = 4;  // the most objects that are looked at
 };
 
+// The size of an object if all are alike; 0: they cannot be, or are not counted one by one.
+ALLOCSCOPE_INLINE std::uint64_t mean_bytes(std::uint64_t bytes, std::uint64_t objects,
+                                           bool is_sampled) noexcept {
+    return is_sampled || objects == 0 || bytes % objects != 0 ? 0 : bytes / objects;
+}
+
 // Whether what one of the objects says is true for all.
 inline bool are_alike(const sample_block* blocks, std::uint32_t count,
                       std::uintptr_t first_word) noexcept {
@@ -33244,10 +33262,10 @@ inline void name_all(const kept_stacks& kept, name_book& book, std::uint64_t pro
     for (const live_site& site : kept.gone) {
         gone.push_back(&name_stack(book, stack_of(site, kept.frames.data() + site.first_frame)));
         named_stack& named = *gone.back();
-        if (kept.is_sampled || site.allocations == 0 || !named.has_candidate()) continue;
-        const sample_block mean{0, site.bytes_allocated / site.allocations};
-        if (mean.bytes * site.allocations != site.bytes_allocated) continue;
-        book.settle_type(named, &mean, 0, 0);
+        if (!named.has_candidate()) continue;
+        const sample_block mean{
+            0, mean_bytes(site.bytes_allocated, site.allocations, kept.is_sampled)};
+        if (mean.bytes != 0) book.settle_type(named, &mean, 0, 0);
     }
     files_like_rows file_of{kept.files, gone, scratch};
     list<snapshot::stack> stacks{made.memory};
@@ -33740,7 +33758,8 @@ namespace detail {
 
 // --- types from live objects ---
 
-// Some live objects of one stack.
+// Some live objects of one stack. Those of a program that has ended are not found: then the first
+// block has only the size that all of them have.
 struct sample_of_stack {
     named_stack* stack;
     sample_block blocks[sample_block::most];
@@ -33780,6 +33799,7 @@ inline void settle_types(name_book& book, const live_window& window,
         if (site.id == 0 || site.objects == 0 || stacks[i]->is_type_final) continue;
         sample_of_stack& sample = open[site.id];
         sample.stack = stacks[i];
+        sample.blocks[0] = {0, mean_bytes(site.bytes, site.objects, site.samples != nullptr)};
         sample.wanted = site.objects < sample_block::most ? static_cast<std::uint32_t>(site.objects)
                                                           : sample_block::most;
     }
@@ -33795,10 +33815,13 @@ inline void settle_types(name_book& book, const live_window& window,
     const probed_word* word = words.data();
     for (const auto& each : open) {
         const sample_of_stack& sample = each.value;
-        if (sample.count == 0) continue;
-        const probed_word first = sample.begins_with_word() ? *word++ : probed_word{0, 0, true};
-        if (!first.is_read) continue;  // the object is gone
-        book.settle_type(*sample.stack, sample.blocks, sample.count, first.word);
+        const bool is_tiny = sample.count != 0 && !sample.begins_with_word();
+        const probed_word first = sample.begins_with_word() ? *word++ : probed_word{0, 0, is_tiny};
+        if (first.is_read) {
+            book.settle_type(*sample.stack, sample.blocks, sample.count, first.word);
+        } else if (sample.stack->has_candidate() && sample.blocks[0].bytes != 0) {
+            book.settle_type(*sample.stack, sample.blocks, 0, 0);  // only the size is known
+        }
     }
 }
 

@@ -34,6 +34,7 @@ namespace symbolize {
 // The scope and the function of a member of a library template: std::(scope<...>)::(function<...>).
 // `..._first` and `..._second` are template arguments; "" if there is none.
 struct library_call {
+    text space;  // "__1": it is libc++'s
     text scope;  // "" for a function of the namespace itself
     text function;
     text scope_first;
@@ -49,6 +50,7 @@ inline library_call as_library_call(arena& memory, const function_name& name) {
     call.function = name.last().name;
     call.function_first = first_argument(memory, name.last().arguments);
     if (count == 2) return call;
+    call.space = name.components[1].name;
     const name_component& scope = name.components[count - 2];
     call.scope = scope.name;
     const list<text> arguments = split_arguments(memory, scope.arguments);
@@ -85,8 +87,12 @@ inline text type_of_character_buffer(const library_call& call) noexcept {
         is_listed(call.scope,
                   "basic_string basic_stringbuf basic_stringstream basic_istringstream "
                   "basic_ostringstream") ||
-        (call.scope == "basic_filebuf" && call.function == "_M_allocate_internal_buffer");
+        (call.scope == "basic_filebuf" && call.function == "_M_allocate_internal_buffer") ||
+        (call.scope == "collate" && call.function == "do_transform");
     text character = is_buffer ? call.scope_first : text{};
+    // libc++: of a wide stream, one of its two buffers.
+    const bool is_setbuf = call.scope == "basic_filebuf" && call.function == "setbuf";
+    if (is_setbuf && call.scope_first == "char") return "char";
     if (is_listed(call.function, "operator+ __do_uninit_copy __do_uninit_fill_n")) {
         character = call.function_first;
         if (character.starts_with("std::__cxx11::basic_string<char,")) return "char";
@@ -102,15 +108,18 @@ inline text type_of_compiled_function(text plain, bool is_nameless_part) noexcep
         plain,
         "std::filesystem::__cxx11::path::_M_split_cmpts std::filesystem::__cxx11::path::_List:: "
         "std::string::_Rep::_S_create std::runtime_error::runtime_error "
-        "std::logic_error::logic_error std::pmr::monotonic_buffer_resource::_M_new_buffer");
+        "std::logic_error::logic_error std::pmr::monotonic_buffer_resource::_M_new_buffer "
+        "std::__1::__thread_struct::__thread_struct");
     if (is_nameless_part) {
         start = listed_start(
             plain,
             "std::filesystem::__cxx11::path::operator std::filesystem::__cxx11::path::_M_ "
             "std::error_code::message std::pmr::synchronized_pool_resource:: "
-            "std::pmr::unsynchronized_pool_resource::");
+            "std::pmr::unsynchronized_pool_resource:: std::__basic_file::open");
     }
     if (start.empty()) return {};
+    if (start.ends_with("::open")) return "FILE";
+    if (start.ends_with("_struct")) return "std::thread state";
     if (start.starts_with("std::filesystem::")) return "std::filesystem::path components";
     if (!start.starts_with("std::pmr::")) return "char";  // the text of an exception or an error
     return is_nameless_part ? "std::pmr pool buffer" : "std::pmr::monotonic_buffer_resource buffer";
@@ -182,6 +191,9 @@ inline text type_of_make_call(arena& memory, const library_call& call) {
     if (!result.empty()) return joined(memory, "std::__future_base::_Result<", result, ">");
     if (scope == "__shared_count" && function == scope && call.function_first.ends_with("*")) {
         return joined(memory, "std::_Sp_counted_ptr<", call.function_first, ">");
+    }
+    if (scope == "shared_ptr" && function == scope && call.space == "__1") {
+        return joined(memory, "std::_Sp_counted_ptr<", call.function_first, "*>");
     }
     if (scope == "thread" && function == scope) return "std::thread state";
     if (scope == "_Stop_state_ref" && function == scope) return "std::stop_token state";

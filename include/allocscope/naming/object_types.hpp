@@ -90,7 +90,7 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
                              : text{};
         if (!type.candidate.empty()) fits.of_candidate = size_fit::same;
     } else if (!type.candidate.empty()) {
-        fits.of_candidate = fit_at(stack.asking_address(), type.candidate);
+        fits.of_candidate = known.fit_of_candidate(stack, type.candidate, bytes);
     }
     if (!symbol.empty()) {
         const text name = symbol.substr(11);

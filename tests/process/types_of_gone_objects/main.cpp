@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 
 #include "reader.hpp"
+#include "shape.hpp"
 
 using namespace allocscope_test;
 
@@ -36,6 +37,7 @@ namespace {
 
 #define ALLOCSCOPE_KEPT(type) static_cast<type*>(kept(new type))
 #define ALLOCSCOPE_KEPT_ATLAS() ALLOCSCOPE_KEPT(atlas)
+#define ALLOCSCOPE_KEPT_SHAPE() ALLOCSCOPE_KEPT(shop::shape)
 
 __attribute__((noinline)) void* kept(void* made) {
     return opaque(made);
@@ -77,5 +79,8 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(allocations_of(third.stats(), "atlas"), 1);
     let_nobody_read(hidden, false);
     delete hidden;
+    const allocscope::scope fourth{"declared"};
+    delete ALLOCSCOPE_KEPT_SHAPE();
+    ALLOCSCOPE_EXPECT_EQUAL(allocations_of(fourth.stats(), "shop::shape"), 1);
     return verdict();
 }

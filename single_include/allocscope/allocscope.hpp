@@ -23617,6 +23617,9 @@ public:
     }
     // The linked address; 0 if no function has this name. Reads all names.
     std::uint64_t address_of(text function) const;
+    // The first function of a class that begins behind a linked address; 0: none. `mangled` is the
+    // name of the class without "_ZN". Reads all names.
+    std::uint64_t member_behind(std::uint64_t address, text mangled) const;
     ALLOCSCOPE_INLINE found_symbol object_at(std::uint64_t address) const {
         return find(objects_, address);
     }
@@ -23745,6 +23748,18 @@ ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::address_of(text function) const 
     return 0;
 }
 
+ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::member_behind(std::uint64_t address,
+                                                              text mangled) const {
+    detail::want(late_names_, 0, names_.size);
+    for (const address_range& range : functions_.all()) {
+        const text name = detail::text_at(names_, range.value);
+        if (range.low <= address || !name.starts_with("_ZN")) continue;
+        const std::size_t begin = name[3] == 'K' ? 4 : 3;
+        if (name.substr(begin).starts_with(mangled)) return range.low;
+    }
+    return 0;
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_COOL_END
@@ -23784,6 +23799,10 @@ public:
     ALLOCSCOPE_INLINE std::uint64_t address_of(text function) const {
         const std::uint64_t told = told_.address_of(function);
         return told == 0 && hidden_ != nullptr ? hidden_->address_of(function) : told;
+    }
+
+    ALLOCSCOPE_INLINE std::uint64_t member_behind(std::uint64_t address, text mangled) const {
+        return told_.member_behind(address, mangled);
     }
 
     ALLOCSCOPE_INLINE found_symbol object_at(std::uint64_t address) const {
@@ -24441,6 +24460,11 @@ public:
     // The address at which a function of the symbol table begins; 0 if it is not there.
     ALLOCSCOPE_INLINE std::uint64_t address_of(text function) {
         return is_readable() ? symbols().address_of(function) : 0;
+    }
+
+    // See symbol_index.
+    ALLOCSCOPE_INLINE std::uint64_t member_behind(std::uint64_t linked_address, text mangled) {
+        return is_readable() ? symbols().member_behind(linked_address, mangled) : 0;
     }
 
     // The types and namespaces that the unit of the address describes; null: nothing is known.
@@ -25301,6 +25325,13 @@ public:
             at = exit.target;
         }
         found.clear();
+    }
+
+    // What is known of the module of an address, which then is the linked one; null: nothing.
+    debug_object* object_at(std::uint64_t& address, const detail::met_module* home) {
+        const code_owner owner = owner_of(address, home);
+        address -= owner.base;
+        return owner.object;
     }
 
     // What is known of a module of the process that is being reported on; null if its file is gone.
@@ -27551,6 +27582,7 @@ struct library_call {
     text scope_first;
     text scope_second;
     text function_first;
+    bool is_of_libcxx = false;
 };
 
 // `function` in the result is "" if the function is not the standard library's.
@@ -27561,6 +27593,7 @@ inline library_call as_library_call(arena& memory, const function_name& name) {
     call.function = name.last().name;
     call.function_first = first_argument(memory, name.last().arguments);
     if (count == 2) return call;
+    call.is_of_libcxx = name.components[1].name == "__1";
     const name_component& scope = name.components[count - 2];
     call.scope = scope.name;
     const list<text> arguments = split_arguments(memory, scope.arguments);
@@ -27597,13 +27630,18 @@ inline text type_of_character_buffer(const library_call& call) noexcept {
         is_listed(call.scope,
                   "basic_string basic_stringbuf basic_stringstream basic_istringstream "
                   "basic_ostringstream") ||
-        (call.scope == "basic_filebuf" && call.function == "_M_allocate_internal_buffer");
+        (is_listed(call.scope, "basic_filebuf collate") &&
+         is_listed(call.function, "_M_allocate_internal_buffer setbuf do_transform"));
     text character = is_buffer ? call.scope_first : text{};
     if (is_listed(call.function, "operator+ __do_uninit_copy __do_uninit_fill_n")) {
         character = call.function_first;
         if (character.starts_with("std::__cxx11::basic_string<char,")) return "char";
     }
-    const bool is_plain = is_listed(character, "char wchar_t char8_t char16_t char32_t");
+    // setbuf: of a wide stream of libc++, one of its two buffers.
+    const bool may_be_wide = call.function != "setbuf";
+    const bool is_plain =
+        character == "char" ||
+        (may_be_wide && is_listed(character, "wchar_t char8_t char16_t char32_t"));
     return is_plain ? character : text{};
 }
 
@@ -27614,15 +27652,17 @@ inline text type_of_compiled_function(text plain, bool is_nameless_part) noexcep
         plain,
         "std::filesystem::__cxx11::path::_M_split_cmpts std::filesystem::__cxx11::path::_List:: "
         "std::string::_Rep::_S_create std::runtime_error::runtime_error "
-        "std::logic_error::logic_error std::pmr::monotonic_buffer_resource::_M_new_buffer");
+        "std::logic_error::logic_error std::pmr::monotonic_buffer_resource::_M_new_buffer "
+        "std::__1::__thread_struct::__thread_struct");
     if (is_nameless_part) {
         start = listed_start(
             plain,
             "std::filesystem::__cxx11::path::operator std::filesystem::__cxx11::path::_M_ "
             "std::error_code::message std::pmr::synchronized_pool_resource:: "
-            "std::pmr::unsynchronized_pool_resource::");
+            "std::pmr::unsynchronized_pool_resource:: std::__basic_file::open");
     }
     if (start.empty()) return {};
+    if (start.starts_with("std::__")) return is_nameless_part ? "FILE" : "std::thread state";
     if (start.starts_with("std::filesystem::")) return "std::filesystem::path components";
     if (!start.starts_with("std::pmr::")) return "char";  // the text of an exception or an error
     return is_nameless_part ? "std::pmr pool buffer" : "std::pmr::monotonic_buffer_resource buffer";
@@ -27692,8 +27732,11 @@ inline text type_of_make_call(arena& memory, const library_call& call) {
         result = call.scope_second;
     }
     if (!result.empty()) return joined(memory, "std::__future_base::_Result<", result, ">");
-    if (scope == "__shared_count" && function == scope && call.function_first.ends_with("*")) {
-        return joined(memory, "std::_Sp_counted_ptr<", call.function_first, ">");
+    const bool makes_block = scope == "__shared_count" && call.function_first.ends_with("*");
+    const bool is_pointer = scope == "shared_ptr" && call.is_of_libcxx;
+    if (function == scope && (makes_block || is_pointer)) {
+        return joined(memory, "std::_Sp_counted_ptr<", call.function_first,
+                      is_pointer ? "*>" : ">");
     }
     if (scope == "thread" && function == scope) return "std::thread state";
     if (scope == "_Stop_state_ref" && function == scope) return "std::stop_token state";
@@ -29042,11 +29085,13 @@ public:
     known_sizes(const known_sizes&) = delete;
     known_sizes& operator=(const known_sizes&) = delete;
 
-    // `type` is a text of the book, in which equal texts are one copy.
-    symbolize::size_fit compare(arena& scratch, text type, const symbolize::type_names& known,
-                                std::uint64_t bytes) {
+    // `type` is a text of the book, in which equal texts are one copy. `is_new`: the answer is that
+    // of the unit alone.
+    symbolize::size_fit& compare(arena& scratch, text type, const symbolize::type_names& known,
+                                 std::uint64_t bytes, bool& is_new) {
         const auto fit = fits_.insert({&known, type.data(), bytes});
-        if (fit.is_new) fit.value = symbolize::compare_size(scratch, type, known, bytes);
+        is_new = fit.is_new;
+        if (is_new) fit.value = symbolize::compare_size(scratch, type, known, bytes);
         return fit.value;
     }
 
@@ -29131,11 +29176,44 @@ struct described_sizes {
                                 : symbolize::size_fit::unknown;
     }
 
+    // The same for a candidate, a text of the book, at the frame that asked for the memory. A
+    // compiler may describe a class only in the unit of its constructors or of its first virtual
+    // function.
+    symbolize::size_fit fit_of_candidate(const named_stack& stack, text type,
+                                         std::uint64_t bytes) const {
+        std::uint64_t asking = stack.asking_address();
+        bool is_certain = true;
+        const met_module* home = home_of_address(stack, asking, is_certain);
+        if (!is_certain || asking == 0) return symbolize::size_fit::unknown;
+        symbolize::debug_object* const object = symbols.object_at(asking, home);
+        const symbolize::type_names* known = object != nullptr ? object->types_at(asking) : nullptr;
+        if (known == nullptr) return symbolize::size_fit::unknown;
+        bool is_new = false;
+        symbolize::size_fit& fit = sizes.compare(scratch, type, *known, bytes, is_new);
+        if (!is_new || fit != symbolize::size_fit::unknown) return fit;
+        text_out mangled{scratch};
+        for (text left = type; !left.empty();) {
+            const text name = left.substr(0, left.find("::"));
+            mangled << decimal{name.size()} << name;
+            left.remove_prefix(name.size() == left.size() ? name.size() : name.size() + 2);
+        }
+        constexpr int most_members = 16;
+        std::uint64_t member = 0;
+        for (int i = 0; i < most_members && fit == symbolize::size_fit::unknown; ++i) {
+            member = object->member_behind(member, mangled.view());
+            if (member == 0) break;
+            known = object->types_at(member);
+            if (known != nullptr) fit = symbolize::compare_size(scratch, type, *known, bytes);
+        }
+        return fit;
+    }
+
     // The same for the stack's own type, at the frame that asked for the memory.
     ALLOCSCOPE_INLINE symbolize::size_fit fit_of_answer(const named_stack& stack, text type,
                                                         std::uint64_t bytes) const {
         const symbolize::type_names* known = types_at(stack, stack.asking_address());
-        return known != nullptr ? sizes.compare(scratch, type, *known, bytes)
+        bool is_new = false;
+        return known != nullptr ? sizes.compare(scratch, type, *known, bytes, is_new)
                                 : symbolize::size_fit::unknown;
     }
 };
@@ -29537,24 +29615,22 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
     return true;
 }
 
-// The text that the macro at `at` writes, or the only macro that it uses in turn.
+// The text that the macro at `at` writes, or if that has no `new`, the only macro with one that it
+// uses in turn; "" if that is not certain. At most `left` macros use each other.
 inline text text_with_new(arena& memory, const source_outline& file, std::size_t at,
-                          const seen_macros& macros) {
-    constexpr int most_macros = 4;  // in a row
-    const source_outline* from = &file;
-    for (int left = most_macros; left > 0; --left) {
-        const text made = expanded_macro(memory, *from, at, macros);
-        if (made.empty() || may_allocate(made)) return made;
-        from = memory.make<source_outline>(memory, made);
-        std::size_t count = 0;
-        for (std::size_t i = 0; i < from->tokens().size(); ++i) {
-            if (!macros.is_macro(from->text_at(i))) continue;
-            at = i;
-            ++count;
-        }
-        if (count != 1) return {};
+                          const seen_macros& macros, int left = 4) {
+    text made = expanded_macro(memory, file, at, macros);
+    if (made.empty() || may_allocate(made) || left == 0) return left != 0 ? made : text{};
+    const source_outline from{memory, made};
+    for (std::size_t i = 0; i < from.tokens().size(); ++i) {
+        if (!macros.is_macro(from.text_at(i))) continue;
+        const text inner = text_with_new(memory, from, i, macros, left - 1);
+        if (inner.empty()) return {};
+        if (!may_allocate(inner)) continue;
+        if (may_allocate(made)) return {};
+        made = inner;
     }
-    return {};
+    return made;
 }
 
 // The type of the only `new`, or request for bytes, in the macro that is used at `at`; "" if that
@@ -30620,6 +30696,12 @@ struct sample_block {
     static constexpr std::uint32_t most = 4;  // the most objects that are looked at
 };
 
+// The size of an object if all are alike; 0: they cannot be, or are not counted one by one.
+ALLOCSCOPE_INLINE std::uint64_t mean_bytes(std::uint64_t bytes, std::uint64_t objects,
+                                           bool is_sampled) noexcept {
+    return is_sampled || objects == 0 || bytes % objects != 0 ? 0 : bytes / objects;
+}
+
 // Whether what one of the objects says is true for all.
 inline bool are_alike(const sample_block* blocks, std::uint32_t count,
                       std::uintptr_t first_word) noexcept {
@@ -30666,7 +30748,7 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
                              : text{};
         if (!type.candidate.empty()) fits.of_candidate = size_fit::same;
     } else if (!type.candidate.empty()) {
-        fits.of_candidate = fit_at(stack.asking_address(), type.candidate);
+        fits.of_candidate = known.fit_of_candidate(stack, type.candidate, bytes);
     }
     if (!symbol.empty()) {
         const text name = symbol.substr(11);
@@ -33252,10 +33334,10 @@ inline void name_all(const kept_stacks& kept, name_book& book, std::uint64_t pro
     for (const live_site& site : kept.gone) {
         gone.push_back(&name_stack(book, stack_of(site, kept.frames.data() + site.first_frame)));
         named_stack& named = *gone.back();
-        if (kept.is_sampled || site.allocations == 0 || !named.has_candidate()) continue;
-        const sample_block mean{0, site.bytes_allocated / site.allocations};
-        if (mean.bytes * site.allocations != site.bytes_allocated) continue;
-        book.settle_type(named, &mean, 0, 0);
+        if (!named.has_candidate()) continue;
+        const sample_block mean{
+            0, mean_bytes(site.bytes_allocated, site.allocations, kept.is_sampled)};
+        if (mean.bytes != 0) book.settle_type(named, &mean, 0, 0);
     }
     files_like_rows file_of{kept.files, gone, scratch};
     list<snapshot::stack> stacks{made.memory};
@@ -33748,7 +33830,8 @@ namespace detail {
 
 // --- types from live objects ---
 
-// Some live objects of one stack.
+// Some live objects of one stack. Those of a program that has ended are not found: then the first
+// block has only the size that all of them have.
 struct sample_of_stack {
     named_stack* stack;
     sample_block blocks[sample_block::most];
@@ -33788,6 +33871,7 @@ inline void settle_types(name_book& book, const live_window& window,
         if (site.id == 0 || site.objects == 0 || stacks[i]->is_type_final) continue;
         sample_of_stack& sample = open[site.id];
         sample.stack = stacks[i];
+        sample.blocks[0] = {0, mean_bytes(site.bytes, site.objects, site.samples != nullptr)};
         sample.wanted = site.objects < sample_block::most ? static_cast<std::uint32_t>(site.objects)
                                                           : sample_block::most;
     }
@@ -33803,10 +33887,13 @@ inline void settle_types(name_book& book, const live_window& window,
     const probed_word* word = words.data();
     for (const auto& each : open) {
         const sample_of_stack& sample = each.value;
-        if (sample.count == 0) continue;
-        const probed_word first = sample.begins_with_word() ? *word++ : probed_word{0, 0, true};
-        if (!first.is_read) continue;  // the object is gone
-        book.settle_type(*sample.stack, sample.blocks, sample.count, first.word);
+        const bool is_tiny = sample.count != 0 && !sample.begins_with_word();
+        const probed_word first = sample.begins_with_word() ? *word++ : probed_word{0, 0, is_tiny};
+        if (first.is_read) {
+            book.settle_type(*sample.stack, sample.blocks, sample.count, first.word);
+        } else if (sample.stack->has_candidate() && sample.blocks[0].bytes != 0) {
+            book.settle_type(*sample.stack, sample.blocks, 0, 0);  // only the size is known
+        }
     }
 }
 

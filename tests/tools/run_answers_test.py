@@ -100,6 +100,24 @@ int main() {
         assert [int(line) for line in re.findall(r"sizes\.cpp:(\d+):", seen)] == order, seen
 
 
+def knows_types_by_their_sizes(recorder, folder):
+    """Objects that are alive at the end of the program cannot be read, but have their sizes."""
+    program = compiled(folder, "types", """struct part { virtual ~part() {} long numbers[6]; };
+static void* kept[9];
+static int at;
+static void* keep(void* block) { return kept[at++] = block; }
+#define KEEP(T, count) keep(new T count)
+#define KEEP_NEW(T, count) KEEP(T, count)
+int main(int count, char**) {
+    for (int i = 0; i < 3; ++i) KEEP_NEW(part, {});
+    for (int i = 0; i < 2; ++i) KEEP_NEW(part, [count + i]);
+}
+""", COMPILER)
+    rows = recorder.report([program])["rows"]
+    seen = {row["line"]: row["type"] for row in rows if row["file"].endswith("types.cpp")}
+    assert seen == {8: "part", 9: "?"}, rows
+
+
 def one_of_each(recorder):
     source = """
         extern "C" void* malloc(unsigned long);
@@ -288,6 +306,7 @@ def main():
         places_rows_in_callers(recorder, program)
         text_and_summary(recorder, program)
         sorts_rows(recorder, folder)
+        knows_types_by_their_sizes(recorder, folder)
         says_how_to_see_the_peak(recorder, folder)
         one_of_each(recorder)
         writes_every_format(recorder, program)

@@ -17,6 +17,7 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
 #include <allocscope/platform/met_modules.hpp>
 #include <allocscope/symbols/entry_types.hpp>
 #include <allocscope/symbols/symbolizer.hpp>
@@ -56,11 +57,13 @@ public:
     known_sizes(const known_sizes&) = delete;
     known_sizes& operator=(const known_sizes&) = delete;
 
-    // `type` is a text of the book, in which equal texts are one copy.
-    symbolize::size_fit compare(arena& scratch, text type, const symbolize::type_names& known,
-                                std::uint64_t bytes) {
+    // `type` is a text of the book, in which equal texts are one copy. `is_new`: the answer is that
+    // of the unit alone.
+    symbolize::size_fit& compare(arena& scratch, text type, const symbolize::type_names& known,
+                                 std::uint64_t bytes, bool& is_new) {
         const auto fit = fits_.insert({&known, type.data(), bytes});
-        if (fit.is_new) fit.value = symbolize::compare_size(scratch, type, known, bytes);
+        is_new = fit.is_new;
+        if (is_new) fit.value = symbolize::compare_size(scratch, type, known, bytes);
         return fit.value;
     }
 
@@ -145,11 +148,44 @@ struct described_sizes {
                                 : symbolize::size_fit::unknown;
     }
 
+    // The same for a candidate, a text of the book, at the frame that asked for the memory. A
+    // compiler may describe a class only in the unit of its constructors or of its first virtual
+    // function.
+    symbolize::size_fit fit_of_candidate(const named_stack& stack, text type,
+                                         std::uint64_t bytes) const {
+        std::uint64_t asking = stack.asking_address();
+        bool is_certain = true;
+        const met_module* home = home_of_address(stack, asking, is_certain);
+        if (!is_certain || asking == 0) return symbolize::size_fit::unknown;
+        symbolize::debug_object* const object = symbols.object_at(asking, home);
+        const symbolize::type_names* known = object != nullptr ? object->types_at(asking) : nullptr;
+        if (known == nullptr) return symbolize::size_fit::unknown;
+        bool is_new = false;
+        symbolize::size_fit& fit = sizes.compare(scratch, type, *known, bytes, is_new);
+        if (!is_new || fit != symbolize::size_fit::unknown) return fit;
+        text_out mangled{scratch};
+        for (text left = type; !left.empty();) {
+            const text name = left.substr(0, left.find("::"));
+            mangled << decimal{name.size()} << name;
+            left.remove_prefix(name.size() == left.size() ? name.size() : name.size() + 2);
+        }
+        constexpr int most_members = 16;
+        std::uint64_t member = 0;
+        for (int i = 0; i < most_members && fit == symbolize::size_fit::unknown; ++i) {
+            member = object->member_behind(member, mangled.view());
+            if (member == 0) break;
+            known = object->types_at(member);
+            if (known != nullptr) fit = symbolize::compare_size(scratch, type, *known, bytes);
+        }
+        return fit;
+    }
+
     // The same for the stack's own type, at the frame that asked for the memory.
     ALLOCSCOPE_INLINE symbolize::size_fit fit_of_answer(const named_stack& stack, text type,
                                                         std::uint64_t bytes) const {
         const symbolize::type_names* known = types_at(stack, stack.asking_address());
-        return known != nullptr ? sizes.compare(scratch, type, *known, bytes)
+        bool is_new = false;
+        return known != nullptr ? sizes.compare(scratch, type, *known, bytes, is_new)
                                 : symbolize::size_fit::unknown;
     }
 };

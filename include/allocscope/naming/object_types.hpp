@@ -38,6 +38,12 @@ struct sample_block {
     static constexpr std::uint32_t most = 4;  // the most objects that are looked at
 };
 
+// The size of an object if all are alike; 0: they cannot be, or are not counted one by one.
+ALLOCSCOPE_INLINE std::uint64_t mean_bytes(std::uint64_t bytes, std::uint64_t objects,
+                                           bool is_sampled) noexcept {
+    return is_sampled || objects == 0 || bytes % objects != 0 ? 0 : bytes / objects;
+}
+
 // Whether what one of the objects says is true for all.
 inline bool are_alike(const sample_block* blocks, std::uint32_t count,
                       std::uintptr_t first_word) noexcept {
@@ -84,7 +90,7 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
                              : text{};
         if (!type.candidate.empty()) fits.of_candidate = size_fit::same;
     } else if (!type.candidate.empty()) {
-        fits.of_candidate = fit_at(stack.asking_address(), type.candidate);
+        fits.of_candidate = known.fit_of_candidate(stack, type.candidate, bytes);
     }
     if (!symbol.empty()) {
         const text name = symbol.substr(11);

@@ -37,7 +37,8 @@ namespace detail {
 
 // --- types from live objects ---
 
-// Some live objects of one stack.
+// Some live objects of one stack. Those of a program that has ended are not found: then the first
+// block has only the size that all of them have.
 struct sample_of_stack {
     named_stack* stack;
     sample_block blocks[sample_block::most];
@@ -77,6 +78,7 @@ inline void settle_types(name_book& book, const live_window& window,
         if (site.id == 0 || site.objects == 0 || stacks[i]->is_type_final) continue;
         sample_of_stack& sample = open[site.id];
         sample.stack = stacks[i];
+        sample.blocks[0] = {0, mean_bytes(site.bytes, site.objects, site.samples != nullptr)};
         sample.wanted = site.objects < sample_block::most ? static_cast<std::uint32_t>(site.objects)
                                                           : sample_block::most;
     }
@@ -92,10 +94,13 @@ inline void settle_types(name_book& book, const live_window& window,
     const probed_word* word = words.data();
     for (const auto& each : open) {
         const sample_of_stack& sample = each.value;
-        if (sample.count == 0) continue;
-        const probed_word first = sample.begins_with_word() ? *word++ : probed_word{0, 0, true};
-        if (!first.is_read) continue;  // the object is gone
-        book.settle_type(*sample.stack, sample.blocks, sample.count, first.word);
+        const bool is_tiny = sample.count != 0 && !sample.begins_with_word();
+        const probed_word first = sample.begins_with_word() ? *word++ : probed_word{0, 0, is_tiny};
+        if (first.is_read) {
+            book.settle_type(*sample.stack, sample.blocks, sample.count, first.word);
+        } else if (sample.stack->has_candidate() && sample.blocks[0].bytes != 0) {
+            book.settle_type(*sample.stack, sample.blocks, 0, 0);  // only the size is known
+        }
     }
 }
 

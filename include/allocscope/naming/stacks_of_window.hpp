@@ -161,10 +161,10 @@ inline void name_all(const kept_stacks& kept, name_book& book, std::uint64_t pro
     for (const live_site& site : kept.gone) {
         gone.push_back(&name_stack(book, stack_of(site, kept.frames.data() + site.first_frame)));
         named_stack& named = *gone.back();
-        if (kept.is_sampled || site.allocations == 0 || !named.has_candidate()) continue;
-        const sample_block mean{0, site.bytes_allocated / site.allocations};
-        if (mean.bytes * site.allocations != site.bytes_allocated) continue;
-        book.settle_type(named, &mean, 0, 0);
+        if (!named.has_candidate()) continue;
+        const sample_block mean{
+            0, mean_bytes(site.bytes_allocated, site.allocations, kept.is_sampled)};
+        if (mean.bytes != 0) book.settle_type(named, &mean, 0, 0);
     }
     files_like_rows file_of{kept.files, gone, scratch};
     list<snapshot::stack> stacks{made.memory};

@@ -76,6 +76,11 @@ public:
         return is_readable() ? symbols().address_of(function) : 0;
     }
 
+    // See symbol_index.
+    ALLOCSCOPE_INLINE std::uint64_t member_behind(std::uint64_t linked_address, text mangled) {
+        return is_readable() ? symbols().member_behind(linked_address, mangled) : 0;
+    }
+
     // The types and namespaces that the unit of the address describes; null: nothing is known.
     const type_names* types_at(std::uint64_t linked_address) {
         debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;

@@ -52,6 +52,10 @@ public:
         return told == 0 && hidden_ != nullptr ? hidden_->address_of(function) : told;
     }
 
+    ALLOCSCOPE_INLINE std::uint64_t member_behind(std::uint64_t address, text mangled) const {
+        return told_.member_behind(address, mangled);
+    }
+
     ALLOCSCOPE_INLINE found_symbol object_at(std::uint64_t address) const {
         return told_.object_at(address);
     }

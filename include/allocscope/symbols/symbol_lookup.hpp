@@ -48,6 +48,9 @@ public:
     }
     // The linked address; 0 if no function has this name. Reads all names.
     std::uint64_t address_of(text function) const;
+    // The first function of a class that begins behind a linked address; 0: none. `mangled` is the
+    // name of the class without "_ZN". Reads all names.
+    std::uint64_t member_behind(std::uint64_t address, text mangled) const;
     ALLOCSCOPE_INLINE found_symbol object_at(std::uint64_t address) const {
         return find(objects_, address);
     }
@@ -172,6 +175,18 @@ ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::address_of(text function) const 
     detail::want(late_names_, 0, names_.size);
     for (const address_range& range : functions_.all()) {
         if (function == detail::text_at(names_, range.value)) return range.low;
+    }
+    return 0;
+}
+
+ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::member_behind(std::uint64_t address,
+                                                              text mangled) const {
+    detail::want(late_names_, 0, names_.size);
+    for (const address_range& range : functions_.all()) {
+        const text name = detail::text_at(names_, range.value);
+        if (range.low <= address || !name.starts_with("_ZN")) continue;
+        const std::size_t begin = name[3] == 'K' ? 4 : 3;
+        if (name.substr(begin).starts_with(mangled)) return range.low;
     }
     return 0;
 }

@@ -178,6 +178,13 @@ public:
         found.clear();
     }
 
+    // What is known of the module of an address, which then is the linked one; null: nothing.
+    debug_object* object_at(std::uint64_t& address, const detail::met_module* home) {
+        const code_owner owner = owner_of(address, home);
+        address -= owner.base;
+        return owner.object;
+    }
+
     // What is known of a module of the process that is being reported on; null if its file is gone.
     debug_object* object_of(const detail::met_module& module) {
         const code_owner owner = owner_of(module.start, &module);

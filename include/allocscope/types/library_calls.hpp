@@ -39,6 +39,7 @@ struct library_call {
     text scope_first;
     text scope_second;
     text function_first;
+    bool is_of_libcxx = false;
 };
 
 // `function` in the result is "" if the function is not the standard library's.
@@ -49,6 +50,7 @@ inline library_call as_library_call(arena& memory, const function_name& name) {
     call.function = name.last().name;
     call.function_first = first_argument(memory, name.last().arguments);
     if (count == 2) return call;
+    call.is_of_libcxx = name.components[1].name == "__1";
     const name_component& scope = name.components[count - 2];
     call.scope = scope.name;
     const list<text> arguments = split_arguments(memory, scope.arguments);
@@ -85,13 +87,18 @@ inline text type_of_character_buffer(const library_call& call) noexcept {
         is_listed(call.scope,
                   "basic_string basic_stringbuf basic_stringstream basic_istringstream "
                   "basic_ostringstream") ||
-        (call.scope == "basic_filebuf" && call.function == "_M_allocate_internal_buffer");
+        (is_listed(call.scope, "basic_filebuf collate") &&
+         is_listed(call.function, "_M_allocate_internal_buffer setbuf do_transform"));
     text character = is_buffer ? call.scope_first : text{};
     if (is_listed(call.function, "operator+ __do_uninit_copy __do_uninit_fill_n")) {
         character = call.function_first;
         if (character.starts_with("std::__cxx11::basic_string<char,")) return "char";
     }
-    const bool is_plain = is_listed(character, "char wchar_t char8_t char16_t char32_t");
+    // setbuf: of a wide stream of libc++, one of its two buffers.
+    const bool may_be_wide = call.function != "setbuf";
+    const bool is_plain =
+        character == "char" ||
+        (may_be_wide && is_listed(character, "wchar_t char8_t char16_t char32_t"));
     return is_plain ? character : text{};
 }
 
@@ -102,15 +109,17 @@ inline text type_of_compiled_function(text plain, bool is_nameless_part) noexcep
         plain,
         "std::filesystem::__cxx11::path::_M_split_cmpts std::filesystem::__cxx11::path::_List:: "
         "std::string::_Rep::_S_create std::runtime_error::runtime_error "
-        "std::logic_error::logic_error std::pmr::monotonic_buffer_resource::_M_new_buffer");
+        "std::logic_error::logic_error std::pmr::monotonic_buffer_resource::_M_new_buffer "
+        "std::__1::__thread_struct::__thread_struct");
     if (is_nameless_part) {
         start = listed_start(
             plain,
             "std::filesystem::__cxx11::path::operator std::filesystem::__cxx11::path::_M_ "
             "std::error_code::message std::pmr::synchronized_pool_resource:: "
-            "std::pmr::unsynchronized_pool_resource::");
+            "std::pmr::unsynchronized_pool_resource:: std::__basic_file::open");
     }
     if (start.empty()) return {};
+    if (start.starts_with("std::__")) return is_nameless_part ? "FILE" : "std::thread state";
     if (start.starts_with("std::filesystem::")) return "std::filesystem::path components";
     if (!start.starts_with("std::pmr::")) return "char";  // the text of an exception or an error
     return is_nameless_part ? "std::pmr pool buffer" : "std::pmr::monotonic_buffer_resource buffer";
@@ -180,8 +189,11 @@ inline text type_of_make_call(arena& memory, const library_call& call) {
         result = call.scope_second;
     }
     if (!result.empty()) return joined(memory, "std::__future_base::_Result<", result, ">");
-    if (scope == "__shared_count" && function == scope && call.function_first.ends_with("*")) {
-        return joined(memory, "std::_Sp_counted_ptr<", call.function_first, ">");
+    const bool makes_block = scope == "__shared_count" && call.function_first.ends_with("*");
+    const bool is_pointer = scope == "shared_ptr" && call.is_of_libcxx;
+    if (function == scope && (makes_block || is_pointer)) {
+        return joined(memory, "std::_Sp_counted_ptr<", call.function_first,
+                      is_pointer ? "*>" : ">");
     }
     if (scope == "thread" && function == scope) return "std::thread state";
     if (scope == "_Stop_state_ref" && function == scope) return "std::stop_token state";

@@ -182,24 +182,22 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
     return true;
 }
 
-// The text that the macro at `at` writes, or the only macro that it uses in turn.
+// The text that the macro at `at` writes, or if that has no `new`, the only macro with one that it
+// uses in turn; "" if that is not certain. At most `left` macros use each other.
 inline text text_with_new(arena& memory, const source_outline& file, std::size_t at,
-                          const seen_macros& macros) {
-    constexpr int most_macros = 4;  // in a row
-    const source_outline* from = &file;
-    for (int left = most_macros; left > 0; --left) {
-        const text made = expanded_macro(memory, *from, at, macros);
-        if (made.empty() || may_allocate(made)) return made;
-        from = memory.make<source_outline>(memory, made);
-        std::size_t count = 0;
-        for (std::size_t i = 0; i < from->tokens().size(); ++i) {
-            if (!macros.is_macro(from->text_at(i))) continue;
-            at = i;
-            ++count;
-        }
-        if (count != 1) return {};
+                          const seen_macros& macros, int left = 4) {
+    text made = expanded_macro(memory, file, at, macros);
+    if (made.empty() || may_allocate(made) || left == 0) return left != 0 ? made : text{};
+    const source_outline from{memory, made};
+    for (std::size_t i = 0; i < from.tokens().size(); ++i) {
+        if (!macros.is_macro(from.text_at(i))) continue;
+        const text inner = text_with_new(memory, from, i, macros, left - 1);
+        if (inner.empty()) return {};
+        if (!may_allocate(inner)) continue;
+        if (may_allocate(made)) return {};
+        made = inner;
     }
-    return {};
+    return made;
 }
 
 // The type of the only `new`, or request for bytes, in the macro that is used at `at`; "" if that

@@ -1,4 +1,5 @@
-// Danger: a type that only the size of the objects proves is not known when all are freed.
+// Danger: a type that only the size of the objects proves is not known when all are freed, or when
+// their memory cannot be read.
 // about: stacks
 
 #include "../../support/escape.hpp"
@@ -6,11 +7,15 @@
 
 #include <allocscope/allocscope.hpp>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <string>
 
+#include <sys/mman.h>
+
 #include "reader.hpp"
+#include "shape.hpp"
 
 using namespace allocscope_test;
 
@@ -24,7 +29,27 @@ __attribute__((noinline)) void parser::start(long first) {
 
 }  // namespace shop
 
+struct atlas {
+    char pages[1 << 20];
+};
+
 namespace {
+
+#define ALLOCSCOPE_KEPT(type) static_cast<type*>(kept(new type))
+#define ALLOCSCOPE_KEPT_ATLAS() ALLOCSCOPE_KEPT(atlas)
+#define ALLOCSCOPE_KEPT_SHAPE() ALLOCSCOPE_KEPT(shop::shape)
+
+__attribute__((noinline)) void* kept(void* made) {
+    return opaque(made);
+}
+
+// What objects of a program that has ended are like.
+void let_nobody_read(void* object, bool nobody) {
+    const auto page = reinterpret_cast<std::uintptr_t>(object) / 4096 * 4096;
+    ALLOCSCOPE_EXPECT_EQUAL(::mprotect(reinterpret_cast<void*>(page), 4096,
+                                       nobody ? PROT_NONE : PROT_READ | PROT_WRITE),
+                            0);
+}
 
 std::uint64_t allocations_of(const allocscope::snapshot& seen, const char* type) {
     std::uint64_t count = 0;
@@ -48,5 +73,14 @@ int main() {
     all.start(4);
     all.stop();
     ALLOCSCOPE_EXPECT_EQUAL(allocations_of(another.stats(), "shop::reader"), 1);
+    const allocscope::scope third{"unreadable"};
+    atlas* const hidden = ALLOCSCOPE_KEPT_ATLAS();
+    let_nobody_read(hidden, true);
+    ALLOCSCOPE_EXPECT_EQUAL(allocations_of(third.stats(), "atlas"), 1);
+    let_nobody_read(hidden, false);
+    delete hidden;
+    const allocscope::scope fourth{"declared"};
+    delete ALLOCSCOPE_KEPT_SHAPE();
+    ALLOCSCOPE_EXPECT_EQUAL(allocations_of(fourth.stats(), "shop::shape"), 1);
     return verdict();
 }

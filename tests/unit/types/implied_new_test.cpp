@@ -213,6 +213,14 @@ TEST_CASE("implied_new: a macro of a header in the folder of the file") {
     const std::string around = "#define MAKE(T) new T\n#define KEEP(T) keep(note(), MAKE(T))\n";
     CHECK(type_at_mark(around + "int n; @KEEP(part);") == "part if as large");
     CHECK(type_at_mark("#define part other\n#define MAKE new part\nint n; @MAKE;") == "?");
+    const std::string others = "#define CHECK(n) if (!(n)) fail()\n" + make;
+    CHECK(type_at_mark(others + "#define NAMED(T) MAKE(T); CHECK(1)\nint n; @NAMED(part);") ==
+          "part if as large");
+    CHECK(type_at_mark(others + "#define TWICE(T) MAKE(T), MAKE(T)\nint n; @TWICE(part);") == "?");
+    CHECK(type_at_mark(others + "#define ROW(T) MAKE(T)\n#define BOTH(T) ROW(T), MAKE(T)\n"
+                                "int n; @BOTH(part);") == "?");
+    const std::string maybe = "#if A\n#define NOTE(n) new other\n#endif\n" + make;
+    CHECK(type_at_mark(maybe + "#define NAMED(T) MAKE(T); NOTE(1)\nint n; @NAMED(part);") == "?");
     const std::string two = "#define ALL(T) new T, MAKE(T)\n";
     CHECK(seen(make + two, "keep(@ALL(part));") == "?");
 }

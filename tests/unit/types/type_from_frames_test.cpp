@@ -99,6 +99,11 @@ constexpr example callers[] = {
      type_evidence::make_frame},
     {"std::__shared_count<" ALLOCSCOPE_LOCK ">::__shared_count<app::widget*>(app::widget*)",
      "std::shared_ptr<app::widget> control block", type_evidence::make_frame},
+    {"std::__1::shared_ptr<app::base>::shared_ptr<app::widget, void>(app::widget*)",
+     "std::shared_ptr<app::widget> control block", type_evidence::make_frame},
+    {"std::shared_ptr<app::widget>::shared_ptr<std::allocator<void> >(std::_Sp_alloc_shared_tag<"
+     "std::allocator<void> >)",
+     "?", type_evidence::none},
     {"std::promise<int>::promise()", "std::future<int> result", type_evidence::make_frame},
     {"std::unique_ptr<std::__future_base::_Result<int>, std::__future_base::_Result_base::_Deleter>"
      " std::__future_base::_S_allocate_result<int, int>(std::allocator<int> const&)",
@@ -305,6 +310,8 @@ TEST_CASE("type_from_frames: what libstdc++.so's functions without a name alloca
     CHECK(seen({"", "std::filesystem::__cxx11::path::_M_append(std::string_view)", "main"}) ==
           "std::filesystem::path components");
     CHECK(seen({"", "std::error_code::message() const", "main"}) == "char");
+    CHECK(seen({"", "std::__basic_file<char>::open(char const*, std::_Ios_Openmode, int)",
+                "main"}) == "FILE");
     CHECK(seen({"", "std::pmr::synchronized_pool_resource::do_allocate(unsigned long)", "main"}) ==
           "std::pmr pool buffer");
     CHECK(seen({"", "std::pmr::unsynchronized_pool_resource::release()", "main"}) ==
@@ -322,6 +329,16 @@ TEST_CASE("type_from_frames: texts that compiled functions of a library make") {
     CHECK(seen("std::operator+<char, std::char_traits<char>, std::allocator<char> >(char const*, "
                "std::string const&)") == "char");
     CHECK(seen("std::operator+<app::part>(app::part const&, int)") == "?");
+    CHECK(seen("std::collate<wchar_t>::do_transform(wchar_t const*, wchar_t const*) const") ==
+          "wchar_t");
+    CHECK(seen("std::collate<char>::do_compare(char const*, char const*) const") == "?");
+    CHECK(
+        seen("std::__1::basic_filebuf<char, std::__1::char_traits<char> >::setbuf(char*, long)") ==
+        "char");
+    CHECK(
+        seen("std::__1::basic_filebuf<wchar_t, std::__1::char_traits<wchar_t> >::setbuf(wchar_t*, "
+             "long)") == "?");
+    CHECK(seen("std::__1::__thread_struct::__thread_struct()") == "std::thread state");
     CHECK(seen("std::runtime_error::runtime_error(std::string const&)") == "char");
     CHECK(seen(ALLOCSCOPE_STRING "* std::__do_uninit_copy<" ALLOCSCOPE_STRING
                                  " const*, " ALLOCSCOPE_STRING "*>(" ALLOCSCOPE_STRING

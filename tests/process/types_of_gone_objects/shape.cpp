@@ -1,0 +1,7 @@
+#include "shape.hpp"
+
+namespace shop {
+
+shape::~shape() = default;
+
+}  // namespace shop

@@ -15,13 +15,7 @@
 #include "nameless_wrappers.hpp"
 
 #include <allocscope/base/byte_view.hpp>
-#include <allocscope/platform/met_modules.hpp>
-#include <allocscope/symbols/code_location.hpp>
-#include <allocscope/symbols/debug_object.hpp>
 #include <allocscope/symbols/machine_code.hpp>
-#include <allocscope/symbols/module_functions.hpp>
-#include <allocscope/symbols/rare_forms.hpp>
-#include <allocscope/symbols/symbolizer.hpp>
 
 #include <cstdint>
 #include <cstring>
@@ -32,7 +26,6 @@ namespace {
 
 using namespace allocscope::symbolize;
 using allocscope::detail::byte_view;
-using allocscope::detail::met_module;
 
 // What a function does after a call that returned a block of memory.
 class way_back {
@@ -187,20 +180,11 @@ private:
     bool is_block_tested_ = false;  // the processor's flags say that the block's address is not 0
 };
 
-bool hands_on(symbolizer& names, const code_location& call, const met_module* home) {
-    if (home == nullptr) home = allocscope::detail::modules_at_start.holder_of(call.address);
-    if (home == nullptr || call.is_unloaded) return false;
-    debug_object* const object = names.object_of(*home);
-    if (object == nullptr || !object->is_readable()) return false;
-    int most_instructions = 64;
-    return way_back{object->functions().code(), call.module_offset + 1}.returns_the_block(
-        most_instructions);
-}
-
 }  // namespace
 
-void pass_over_nameless_wrappers() {
-    readers_of_rare_forms.hands_on = hands_on;
+bool hands_on_block(const machine_code& code, std::uint64_t return_address) {
+    int most_instructions = 64;
+    return way_back{code, return_address}.returns_the_block(most_instructions);
 }
 
 }  // namespace allocscope_tools

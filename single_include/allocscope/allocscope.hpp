@@ -52141,7 +52141,7 @@ enum class shown_types {
 // every name.
 struct stack_filter {
     // The function, file or module of any frame, or the type. A frame without a function has the
-    // name that reports print: "program+0x12f0".
+    // name that reports print, and one that is called by its number has two: "program+0x12f0".
     const char* frame = "";
     const char* type = "";                 // the type
     const char* module = "";               // the module of the frame that gave the row its place

@@ -50,7 +50,7 @@ const char* const run_help =
     "  --library-frames PATTERN          code that rows shall not name, such as \"xml*\", "
     "\"my::\",\n"
     "                                    \"/usr/src/lib/\" or, for a function without a name,\n"
-    "                                    \"git+0x2898c4\"; may be given several times\n"
+    "                                    \"git+0x2897a0\"; may be given several times\n"
     "  --executable PATH                 run this file; COMMAND is only the name it gets\n"
     "  --age-step TIME                   how old objects are, in steps of TIME, such as 1s; a\n"
     "                                    step gets longer when 64 have passed\n"

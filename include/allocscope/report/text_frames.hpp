@@ -7,7 +7,7 @@
 //
 //                 at acme::load_sessions(int) (src/sessions.cpp:14)
 //                 at main (src/main.cpp:7) [inlined]
-//                 at git+0x2898a0 (/usr/bin/git+0x2898c4)     // a function without a name
+//                 at git+0x2897a0 (/usr/bin/git+0x2897d0)     // a function without a name
 //                 and 3 more
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_FRAMES_HPP

@@ -8,7 +8,7 @@
 // allocscope run calls a function of a stripped module by where it begins. Such a name is only as
 // good as the number of a call in it: another build of the module has others.
 //
-//     git+0x2898a0        is_numbered(frame) == true
+//     git+0x2897a0        is_numbered(frame) == true
 //     xmalloc             false
 
 #ifndef ALLOCSCOPE_SNAPSHOT_NUMBERED_FUNCTION_HPP

@@ -267,6 +267,18 @@ def test_a_number_is_the_users(recorder, program, functions):
         assert found == [101 + 103 + 113], rows
 
 
+def test_a_number_without_a_function_is_remarked_on(recorder, program, functions):
+    """It may be that of another build. In a program that is not there, it may fit another run."""
+    there = f"checks+0x{functions.begin_of('counted'):x}"
+    options = []
+    for pattern in (there, "checks+0xffff1", "!checks+0xffff2", "other+0xffff3"):
+        options += ["--library-frames", pattern]
+    done = recorder.run([program], "--output", recorder.folder / "report.json", *options)
+    wanted = [f"allocscope: --library-frames {pattern} changes nothing: no frame without a name is "
+              "in a function around that number" for pattern in ("checks+0xffff1", "!checks+0xffff2")]
+    assert done.stderr.splitlines() == wanted, done.stderr
+
+
 def test_a_bad_number_is_refused(recorder, program):
     for pattern in ("checks+0x", "checks+0x12g4", "+0x1234", "!+0x1234", "checks+0x" + 17 * "1"):
         done = recorder.run([program], "--library-frames", pattern, code=2)
@@ -284,6 +296,7 @@ def main():
         test_calls_of_one_function_are_one(recorder, checks, functions)
         test_numbers_are_library_frames(recorder, checks, functions)
         test_a_number_is_the_users(recorder, checks, functions)
+        test_a_number_without_a_function_is_remarked_on(recorder, checks, functions)
         test_a_bad_number_is_refused(recorder, checks)
 
 

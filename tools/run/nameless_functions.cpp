@@ -8,6 +8,7 @@
 // this build.
 #include "nameless_functions.hpp"
 
+#include "../verbs.hpp"
 #include "function_bounds.hpp"
 #include "nameless_wrappers.hpp"
 
@@ -37,12 +38,16 @@ struct numbered_function {
     std::string module;  // its file, or the end of its path
     std::uint64_t number = 0;
     bool is_own = false;
+    std::string pattern;
+    bool is_module_met = false;  // a frame without a name is in that module
+    bool is_met = false;         // and in that function
 
-    bool fits(text path, const address_range& function) const {
+    bool is_in(const address_range& function) const {
+        return number >= function.low && number < function.high;
+    }
+    bool is_of(text path) const {
         const text wanted{module.c_str()};
-        if (number < function.low || number >= function.high || !path.ends_with(wanted)) {
-            return false;
-        }
+        if (!path.ends_with(wanted)) return false;
         const std::size_t before = path.size() - wanted.size();
         return before == 0 || wanted.starts_with("/") || path.data()[before - 1] == '/';
     }
@@ -51,6 +56,7 @@ struct numbered_function {
 numbered_pattern read(const std::string& pattern, numbered_function& into) {
     const std::size_t plus = pattern.rfind("+0x");
     if (plus == std::string::npos) return numbered_pattern::none;
+    into.pattern = pattern;
     into.is_own = pattern[0] == '!';
     const std::size_t begin = into.is_own ? 1 : 0;
     const std::string digits = pattern.substr(plus + 3);
@@ -87,13 +93,27 @@ public:
         arena meanwhile;
         if (!names.function_symbol_at(begin, meanwhile, home).empty()) return found;
         found.name = name_of(call.module, *around);
-        for (const numbered_function& each : declared_) {
-            if (!each.fits(call.module, *around)) continue;
+        for (numbered_function& each : declared_) {
+            if (!each.is_of(call.module)) continue;
+            each.is_module_met = true;
+            if (!each.is_in(*around)) continue;
+            each.is_met = true;
             found.is_library = !each.is_own;
             found.hands_on = false;
             if (each.is_own) break;
         }
         return found;
+    }
+
+    std::string remark_on_unmet() const {
+        std::string remarks;
+        for (const numbered_function& each : declared_) {
+            if (!each.is_module_met || each.is_met) continue;
+            remarks += "allocscope: --library-frames " + printable(each.pattern) +
+                       " changes nothing: no frame without a name is in a function around that "
+                       "number\n";
+        }
+        return remarks;
     }
 
 private:
@@ -134,6 +154,10 @@ nameless_function find_nameless(symbolizer& names, const code_location& call,
 numbered_pattern read_numbered_pattern(const std::string& text) {
     numbered_function ignored;
     return read(text, ignored);
+}
+
+std::string remark_on_unmet_numbers() {
+    return all_nameless().remark_on_unmet();
 }
 
 void name_nameless_functions(const std::vector<std::string>& patterns) {

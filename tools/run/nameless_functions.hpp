@@ -17,6 +17,10 @@ numbered_pattern read_numbered_pattern(const std::string& text);
 // Other patterns are passed over. One thread.
 void name_nameless_functions(const std::vector<std::string>& patterns);
 
+// Says which of these patterns no frame fits, though the program has frames in their modules: the
+// numbers may be those of another build. One line for each, or "".
+std::string remark_on_unmet_numbers();
+
 }  // namespace allocscope_tools
 
 #endif  // ALLOCSCOPE_TOOLS_NAMELESS_FUNCTIONS_HPP

@@ -5640,6 +5640,13 @@ struct package_place {
     debug_package* package = nullptr;  // null: not looked for yet, or there is none
 };
 
+// A function of a stripped module.
+struct nameless_function {
+    text name;                // where it begins, such as "git+0x2898a0"; "": that is not known
+    bool hands_on = false;    // returns what the call returned, and does nothing else with it
+    bool is_library = false;  // the user declared it to be library code
+};
+
 // A null member means that there is no reader.
 struct rare_forms {
     // The units of the supplementary file that `object` shares with others, read into `memory`;
@@ -5663,9 +5670,9 @@ struct rare_forms {
     link_end (*follow_link)(symbolizer& names, const code_location* sought,
                             const detail::met_module*& home, code_target& target);
 
-    // Whether the function around a call returns what the call returned, and does nothing else with
-    // it.
-    bool (*hands_on)(symbolizer& names, const code_location& call, const detail::met_module* home);
+    // What is known of the function around a call that no symbol names.
+    nameless_function (*find_nameless)(symbolizer& names, const code_location& call,
+                                       const detail::met_module* home);
 };
 
 ALLOCSCOPE_HIDDEN inline rare_forms readers_of_rare_forms{};
@@ -31519,7 +31526,9 @@ struct frame_owner {
     bool is_known = false;  // the module has a name
     bool is_unloaded = false;
     bool is_in_package = false;
-    bool hands_on = false;  // its function has no name, and only returns what the call returned
+    // Its function has no name,
+    bool hands_on = false;    // and only returns what the call returned
+    bool is_library = false;  // and the user declared it to be library code
 };
 
 inline frame_owner owner_of(text module, bool is_unloaded, bool is_program) noexcept {
@@ -31610,6 +31619,7 @@ inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
             return is_main ? nameless : i;
         }
         if (!frames[i].function.empty() || !frames[i].file.empty()) continue;
+        if (stack.owners[i].is_library) continue;
         std::size_t& first = is_nameless_wrapper(stack, i) ? wrapper : nameless;
         if (first == frames.size()) first = i;
     }
@@ -32136,9 +32146,12 @@ private:
         made->location = &location;
         made->home = home;
         made->owner = owner_of(location);
-        const auto hands_on = symbolize::readers_of_rare_forms.hands_on;
-        if (hands_on != nullptr && location.frames.empty()) {
-            made->owner.hands_on = hands_on(symbols_, location, home);
+        symbolize::nameless_function nameless;
+        const auto find_nameless = symbolize::readers_of_rare_forms.find_nameless;
+        if (find_nameless != nullptr && location.frames.empty()) {
+            nameless = find_nameless(symbols_, location, home);
+            made->owner.hands_on = nameless.hands_on;
+            made->owner.is_library = nameless.is_library;
         }
         made->callee = not_asked;
         made->folded = nullptr;
@@ -32148,15 +32161,17 @@ private:
         made->frames = static_cast<snapshot::frame*>(
             meanwhile_.allocate(made->frame_count * sizeof(snapshot::frame)));
         for (std::size_t i = 0; i < made->frame_count; ++i) {
-            const code_frame frame = location.frames.empty() ? code_frame{} : location.frames[i];
-            made->frames[i] = {texts_.pretty_function(frame.function),
-                               frame.file.data(),
-                               frame.line,
-                               frame.column,
-                               frame.is_inlined,
-                               location.address,
-                               location.module.data(),
-                               location.module_offset};
+            const bool has_name = !location.frames.empty();
+            const code_frame frame = has_name ? location.frames[i] : code_frame{};
+            made->frames[i] = {
+                has_name ? texts_.pretty_function(frame.function) : texts_.keep(nameless.name),
+                frame.file.data(),
+                frame.line,
+                frame.column,
+                frame.is_inlined,
+                location.address,
+                location.module.data(),
+                location.module_offset};
         }
         return *made;
     }
@@ -42088,6 +42103,29 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLAIN_TEXT_NUMBERS_HPP
 
+// numbered_function.hpp - whether a function is called by a number, because nothing names it.
+
+#ifndef ALLOCSCOPE_SNAPSHOT_NUMBERED_FUNCTION_HPP
+#define ALLOCSCOPE_SNAPSHOT_NUMBERED_FUNCTION_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+inline bool is_numbered(const snapshot::frame& frame) noexcept {
+    if (frame.function == nullptr || frame.module == nullptr) return false;
+    const text function{frame.function};
+    const text file = file_name_of(frame.module);
+    return !file.empty() && function.starts_with(file) &&
+           function.substr(file.size()).starts_with("+0x");
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_SNAPSHOT_NUMBERED_FUNCTION_HPP
+
 // frame_book.hpp - gives each different frame of many stacks a number.
 
 #ifndef ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
@@ -42099,7 +42137,8 @@ namespace detail {
 
 enum class frames_differ_by {
     address,  // two calls on one line are different frames
-    place,    // function, file and line; if the function is unknown, module and offset
+    place,    // function, file and line; if the function is unknown, module and offset; if it is
+              // called by its number, module and function
     texts     // everything but the address, which differs between processes, and the column
 };
 
@@ -42222,6 +42261,8 @@ private:
         if (identity_ != frames_differ_by::place || !has_name) {
             key.module = texts_.number_of(frame.module);
             key.offset = frame.offset;
+        } else if (is_numbered(frame)) {
+            key.module = texts_.number_of(frame.module);  // its name is only the end of the path
         }
         if (identity_ != frames_differ_by::place) key.is_inlined = frame.is_inlined ? 1 : 0;
         if (identity_ == frames_differ_by::address) {
@@ -48159,7 +48200,8 @@ private:
             // Any frame with an address says where its module begins.
             if (frame.address != 0) here.module.address = frame.address - frame.offset;
             if (frame.offset >= here.module.size) here.module.size = frame.offset + 1;
-            here.has_functions = here.has_functions || !is_empty(frame.function);
+            here.has_functions =
+                here.has_functions || (!is_empty(frame.function) && !is_numbered(frame));
             here.has_files = here.has_files || !is_empty(frame.file);
             here.has_lines = here.has_lines || frame.line != 0;
             here.has_inlined = here.has_inlined || frame.is_inlined;
@@ -49532,7 +49574,7 @@ namespace detail {
 // Whether a frame belongs to what calls main() or a thread's function, which is below every stack.
 inline bool is_start_of_thread(const snapshot::frame& frame) {
     const text function{frame.function};
-    if (function.empty()) {
+    if (function.empty() || is_numbered(frame)) {
         text module{frame.module};
         const std::size_t slash = module.rfind('/');
         if (slash != text::npos) module.remove_prefix(slash + 1);
@@ -49542,6 +49584,12 @@ inline bool is_start_of_thread(const snapshot::frame& frame) {
     return function == "_start" || function == "start_thread" || function == "clone" ||
            function == "clone3" || function.starts_with("__clone") ||
            function.starts_with("__libc_start_");
+}
+
+// Whether the second of two frames is _start, which has no name in a stripped program.
+inline bool is_start_of_program(const snapshot::frame* frames) {
+    return text{frames[0].function}.starts_with("__libc_start_") &&
+           (*frames[1].function == '\0' || is_numbered(frames[1]));
 }
 
 // If there is too little room, the function gives way first, then the directories, but
@@ -49558,6 +49606,9 @@ inline void write_frame(text_out& out, const snapshot::frame& frame, const text_
     if (frame.file[0] != '\0') {
         write_printable(place, frame.file);
         if (frame.line != 0) place << ':' << decimal{static_cast<std::uint64_t>(frame.line)};
+    } else if (is_numbered(frame)) {
+        write_printable(place, frame.module);
+        place << "+0x" << hexadecimal{frame.offset};
     }
     constexpr text at = "            at ";
     constexpr text inlined = " [inlined]";
@@ -49588,6 +49639,7 @@ inline void write_frames(text_out& out, const snapshot::row& row, std::size_t mo
     if (most == 0) return;
     const std::size_t first = row.user_frame < row.frame_count ? row.user_frame : 0;
     std::size_t end = row.frame_count;
+    if (end > first + 1 && is_start_of_program(row.frames + end - 2)) --end;
     while (end > first + 1 && is_start_of_thread(row.frames[end - 1])) --end;
     for (std::size_t i = first; i < end; ++i) {
         if (i - first == most) {
@@ -52186,7 +52238,7 @@ enum class shown_types {
 // every name.
 struct stack_filter {
     // The function, file or module of any frame, or the type. A frame without a function has the
-    // name that reports print: "program+0x12f0".
+    // name that reports print, and one that is called by its number has two: "program+0x12f0".
     const char* frame = "";
     const char* type = "";                 // the type
     const char* module = "";               // the module of the frame that gave the row its place
@@ -52289,18 +52341,26 @@ inline void show_type(snapshot::stack& stack, shown_types wanted, arena& memory)
 
 // --- what fits the filter ---
 
-// Whether a frame without a name is the one that reports call so: "program+0x12f0".
+// Whether a frame without a name, or its function, is the one that reports call so:
+// "program+0x12f0".
 inline bool is_at_number(const snapshot::frame& frame, text wanted) noexcept {
     const std::size_t plus = wanted.find("+0x");
-    if (plus == text::npos || frame.function[0] != '\0') return false;
+    const text function{frame.function};
+    const bool has_number = is_numbered(frame);
+    if (plus == text::npos || (!function.empty() && !has_number)) return false;
     const char* const digits = wanted.data() + plus + 3;
-    return text{frame.module}.ends_with(wanted.substr(0, plus)) && *digits != '\0' &&
-           std::strtoull(digits, nullptr, 16) == frame.offset;
+    if (!text{frame.module}.ends_with(wanted.substr(0, plus)) || *digits == '\0') return false;
+    const std::uint64_t number = std::strtoull(digits, nullptr, 16);
+    if (number == frame.offset) return true;
+    return has_number &&
+           number == std::strtoull(function.data() + function.rfind('x') + 1, nullptr, 16);
 }
 
 inline bool names(const snapshot::frame& frame, text wanted) noexcept {
-    return text{frame.function}.contains(wanted) || text{frame.file}.contains(wanted) ||
-           text{frame.module}.contains(wanted) || is_at_number(frame, wanted);
+    // A number is not searched for a part of it.
+    return (text{frame.function}.contains(wanted) && !is_numbered(frame)) ||
+           text{frame.file}.contains(wanted) || text{frame.module}.contains(wanted) ||
+           is_at_number(frame, wanted);
 }
 
 // The parts of names in a filter. A frame that has a number is searched only once.

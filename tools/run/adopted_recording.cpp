@@ -4,7 +4,7 @@
 #include "adopted_recording.hpp"
 
 #include "linked_functions.hpp"
-#include "nameless_wrappers.hpp"
+#include "nameless_functions.hpp"
 
 #include <allocscope/debug_forms.hpp>
 #include <allocscope/define_once/engine_table.hpp>
@@ -149,6 +149,7 @@ allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_r
                                      const std::vector<std::string>& library_frames,
                                      std::string& error) {
     for (const std::string& pattern : library_frames) {
+        if (read_numbered_pattern(pattern) == numbered_pattern::valid) continue;
         error = engine_library_frames(pattern.c_str());
         if (!error.empty()) return {};
     }
@@ -176,7 +177,7 @@ allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_r
     kept = program;
     name_from_outside = &name_seen;
     follow_links();
-    pass_over_nameless_wrappers();
+    name_nameless_functions(library_frames);
     snapshot_data* made = wants_rows ? snapshot_of_window(head.window, after_stats::go_on)
                                      : totals_of_window(head.window);
     if (made == nullptr) {

@@ -9,19 +9,19 @@
 //
 // The code is followed from the return address, along the way that it takes if there was memory. If
 // it does nothing but restore registers, and returns what the call returned, the row belongs to the
-// caller. Whatever else it does makes it a function like any other.
+// caller. Compilers may add a check that nobody has written over the frame:
+//
+//     mov    24(%rsp),%rdx
+//     sub    %fs:0x28,%rdx
+//     jne    fails
+//
+// Whatever else it does makes it a function like any other.
 //
 // Format: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2.
 #include "nameless_wrappers.hpp"
 
 #include <allocscope/base/byte_view.hpp>
-#include <allocscope/platform/met_modules.hpp>
-#include <allocscope/symbols/code_location.hpp>
-#include <allocscope/symbols/debug_object.hpp>
 #include <allocscope/symbols/machine_code.hpp>
-#include <allocscope/symbols/module_functions.hpp>
-#include <allocscope/symbols/rare_forms.hpp>
-#include <allocscope/symbols/symbolizer.hpp>
 
 #include <cstdint>
 #include <cstring>
@@ -32,7 +32,6 @@ namespace {
 
 using namespace allocscope::symbolize;
 using allocscope::detail::byte_view;
-using allocscope::detail::met_module;
 
 // What a function does after a call that returned a block of memory.
 class way_back {
@@ -53,6 +52,9 @@ public:
 private:
     enum class step { taken, returned, unknown };
 
+    // What the processor's flags say of the last result.
+    enum class result { unknown, zero, not_zero };
+
     static constexpr unsigned rax = 0;
     static constexpr unsigned rsp = 4;
     static constexpr unsigned rbp = 5;
@@ -69,6 +71,7 @@ private:
         const std::uint8_t* code = bytes.data;
         if (const std::uint64_t idle = bytes_of_nop(code)) return go_on(idle);
         if (code[0] == 0xf3 && code[1] == 0xc3) return step::returned;
+        if (code[0] == 0x64) return take_frame_check(code);
         const bool has_prefix = (code[0] & 0xf0U) == 0x40;
         const unsigned rex = has_prefix ? *code++ : 0U;
         const std::uint64_t before = has_prefix ? 1 : 0;
@@ -86,8 +89,22 @@ private:
         return take_operands(code, rex, before);
     }
 
+    // sub %fs:0x28, %rdx or xor: the word that the frame has a copy of, if it is as it was.
+    step take_frame_check(const std::uint8_t* code) {
+        constexpr std::uint8_t guard[] = {0x25, 0x28, 0, 0, 0};
+        const bool is_wide = (code[1] & 0xf8U) == 0x48;
+        const bool is_compared = code[2] == 0x2b || code[2] == 0x33;
+        const bool is_of_guard =
+            (code[3] & 0xc7U) == 4 && std::memcmp(code + 4, guard, sizeof guard) == 0;
+        if (!is_wide || !is_compared || !is_of_guard) return step::unknown;
+        set((code[3] >> 3U & 7U) | (code[1] & 4U) << 1U, false);
+        last_ = result::zero;
+        return go_on(4 + sizeof guard);
+    }
+
     // A jump is one of one byte or four, and may have a condition. "If it is zero" is not taken
-    // behind a test of the block, "if it is not" is, and of any other both ways are looked at.
+    // behind a test of the block, "if it is not" is, and the other way round behind a check of the
+    // frame; of any other both ways are looked at.
     step take_jump(const std::uint8_t* code, std::uint64_t before, int& left) {
         const bool is_long_condition = code[0] == 0x0f && (code[1] & 0xf0U) == 0x80;
         const bool is_condition = is_long_condition || (code[0] & 0xf0U) == 0x70;
@@ -103,8 +120,9 @@ private:
         const std::uint64_t behind = at_ + before + head + (is_long ? 4 : 1);
         const std::uint64_t target = behind + static_cast<std::uint64_t>(far);
         const unsigned condition = code[head - 1] & 15U;
-        const bool is_certain = is_block_tested_ && (condition & 14U) == 4;
-        const bool is_taken = !is_condition || (is_certain && condition == 5);
+        const bool is_certain = last_ != result::unknown && (condition & 14U) == 4;
+        const bool is_zero = last_ == result::zero;
+        const bool is_taken = !is_condition || (is_certain && (condition == 4) == is_zero);
         at_ = is_taken ? target : behind;
         if (!is_condition || is_certain) return step::taken;
         way_back other = *this;
@@ -125,11 +143,11 @@ private:
                 case 0x8b:
                     return move(named, other, is_wide, before);
                 case 0x85:  // test
-                    is_block_tested_ = is_wide && named == other && holds(other);
+                    last_ = tested(is_wide && named == other && holds(other));
                     return go_on(before + 2);
                 case 0x09:  // or: with a block's address, it is not zero
                     if (other == rsp) return step::unknown;
-                    is_block_tested_ = is_wide && (holds(named) || holds(other));
+                    last_ = tested(is_wide && (holds(named) || holds(other)));
                     set(other, false);
                     return go_on(before + 2);
                 case 0x31:
@@ -148,8 +166,24 @@ private:
         // lea -16(%rbp), %rsp
         const bool is_stack_end = code[0] == 0x8d && is_wide && named == rsp && other == rbp;
         if (is_stack_end && mode == 1) return go_on(before + 3);
-        return step::unknown;
+        const std::uint64_t operand = bytes_of_frame_operand(code + 1, other, mode);
+        if (code[0] != 0x8b || (rex & 2U) != 0 || named == rsp || operand == 0) {
+            return step::unknown;
+        }
+        set(named, false);  // nothing has put the block into the frame
+        return go_on(before + 1 + operand);
     }
+
+    // The length of an operand like 8(%rsp) or -8(%rbp); 0: it is another one.
+    static std::uint64_t bytes_of_frame_operand(const std::uint8_t* code, unsigned other,
+                                                unsigned mode) {
+        constexpr std::uint8_t only_rsp = 0x24;  // without an index
+        const bool is_in_stack = other == rsp && code[1] == only_rsp;
+        if (!is_in_stack && (other != rbp || mode == 0)) return 0;
+        return (is_in_stack ? 2 : 1) + (mode == 0 ? 0 : mode == 1 ? 1 : 4);
+    }
+
+    static result tested(bool is_block) { return is_block ? result::not_zero : result::unknown; }
 
     step move(unsigned to, unsigned from, bool is_wide, std::uint64_t before) {
         if (to == rsp && from != rbp) return step::unknown;
@@ -164,7 +198,7 @@ private:
     }
     // Any other.
     step pass(std::uint64_t bytes) {
-        is_block_tested_ = false;
+        last_ = result::unknown;
         return go_on(bytes);
     }
 
@@ -184,23 +218,14 @@ private:
     const machine_code& code_;
     std::uint64_t at_;
     unsigned holders_ = 1U << rax;  // the registers that have the block's address
-    bool is_block_tested_ = false;  // the processor's flags say that the block's address is not 0
+    result last_ = result::unknown;
 };
-
-bool hands_on(symbolizer& names, const code_location& call, const met_module* home) {
-    if (home == nullptr) home = allocscope::detail::modules_at_start.holder_of(call.address);
-    if (home == nullptr || call.is_unloaded) return false;
-    debug_object* const object = names.object_of(*home);
-    if (object == nullptr || !object->is_readable()) return false;
-    int most_instructions = 64;
-    return way_back{object->functions().code(), call.module_offset + 1}.returns_the_block(
-        most_instructions);
-}
 
 }  // namespace
 
-void pass_over_nameless_wrappers() {
-    readers_of_rare_forms.hands_on = hands_on;
+bool hands_on_block(const machine_code& code, std::uint64_t return_address) {
+    int most_instructions = 64;
+    return way_back{code, return_address}.returns_the_block(most_instructions);
 }
 
 }  // namespace allocscope_tools

@@ -2,11 +2,15 @@
 #ifndef ALLOCSCOPE_TOOLS_NAMELESS_WRAPPERS_HPP
 #define ALLOCSCOPE_TOOLS_NAMELESS_WRAPPERS_HPP
 
+#include <allocscope/symbols/machine_code.hpp>
+
+#include <cstdint>
+
 namespace allocscope_tools {
 
-// From now on, rows are not placed in functions without a name that only return what they
-// allocated, but in their callers. One thread.
-void pass_over_nameless_wrappers();
+// Whether the function around a call returns the block of memory that the call returned, and does
+// nothing else with it. The return address is a linked one.
+bool hands_on_block(const allocscope::symbolize::machine_code& code, std::uint64_t return_address);
 
 }  // namespace allocscope_tools
 

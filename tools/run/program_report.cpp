@@ -5,6 +5,7 @@
 #include "../report_formats.hpp"
 #include "../verbs.hpp"
 #include "adopted_recording.hpp"
+#include "nameless_functions.hpp"
 
 #include <allocscope/report.hpp>
 
@@ -172,6 +173,7 @@ void program_report::write() const {
         const bool is_written =
             path_.empty() ? allocscope::detail::try_write(body, rows, STDERR_FILENO, error)
                           : allocscope::detail::try_write(body, rows, path_, error);
+        std::fputs(remark_on_unmet_numbers().c_str(), stderr);
         // The program may have run for hours: its report must not be lost with the file.
         const bool is_shown_instead = !is_written && !path_.empty();
         if (!is_written) {

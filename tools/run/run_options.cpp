@@ -1,6 +1,7 @@
 #include "run_options.hpp"
 
 #include "../option_words.hpp"
+#include "nameless_functions.hpp"
 
 #include <allocscope/types/frame_rule.hpp>
 
@@ -47,8 +48,9 @@ const char* const run_help =
     "  --memory                          also show where the resident memory is: at the end, or\n"
     "                                    with --every when it was largest\n"
     "  --library-frames PATTERN          code that rows shall not name, such as \"xml*\", "
-    "\"my::\" or\n"
-    "                                    \"/usr/src/lib/\"; may be given several times\n"
+    "\"my::\",\n"
+    "                                    \"/usr/src/lib/\" or, for a function without a name,\n"
+    "                                    \"git+0x2897a0\"; may be given several times\n"
     "  --executable PATH                 run this file; COMMAND is only the name it gets\n"
     "  --age-step TIME                   how old objects are, in steps of TIME, such as 1s; a\n"
     "                                    step gets longer when 64 have passed\n"
@@ -190,8 +192,13 @@ std::string read_signal(const std::string& text, run_options& into) {
 
 std::string read_library_frames(const std::string& text, run_options& into) {
     into.library_frames.push_back(text);
+    const numbered_pattern numbered = read_numbered_pattern(text);
+    if (numbered == numbered_pattern::valid) return {};
     allocscope::symbolize::frame_rule tried;
-    const std::string reason = tried.add(text.c_str());
+    const std::string reason = numbered == numbered_pattern::none
+                                   ? tried.add(text.c_str())
+                                   : "write a function without a name as reports do: "
+                                     "\"FILE+0xNUMBER\"";
     return reason.empty() ? "" : "--library-frames is \"" + text + "\"; " + reason;
 }
 

@@ -44,6 +44,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_numbers.hpp>
 #include <allocscope/plain/text_out.hpp>
+#include <allocscope/snapshot/numbered_function.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
@@ -333,7 +334,8 @@ private:
             // Any frame with an address says where its module begins.
             if (frame.address != 0) here.module.address = frame.address - frame.offset;
             if (frame.offset >= here.module.size) here.module.size = frame.offset + 1;
-            here.has_functions = here.has_functions || !is_empty(frame.function);
+            here.has_functions =
+                here.has_functions || (!is_empty(frame.function) && !is_numbered(frame));
             here.has_files = here.has_files || !is_empty(frame.file);
             here.has_lines = here.has_lines || frame.line != 0;
             here.has_inlined = here.has_inlined || frame.is_inlined;

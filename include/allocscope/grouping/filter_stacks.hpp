@@ -33,6 +33,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/snapshot/estimates.hpp>
+#include <allocscope/snapshot/numbered_function.hpp>
 #include <allocscope/snapshot/signed_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/snapshot/snapshot_block.hpp>
@@ -57,7 +58,7 @@ enum class shown_types {
 // every name.
 struct stack_filter {
     // The function, file or module of any frame, or the type. A frame without a function has the
-    // name that reports print: "program+0x12f0".
+    // name that reports print, and one that is called by its number has two: "program+0x12f0".
     const char* frame = "";
     const char* type = "";                 // the type
     const char* module = "";               // the module of the frame that gave the row its place
@@ -160,18 +161,26 @@ inline void show_type(snapshot::stack& stack, shown_types wanted, arena& memory)
 
 // --- what fits the filter ---
 
-// Whether a frame without a name is the one that reports call so: "program+0x12f0".
+// Whether a frame without a name, or its function, is the one that reports call so:
+// "program+0x12f0".
 inline bool is_at_number(const snapshot::frame& frame, text wanted) noexcept {
     const std::size_t plus = wanted.find("+0x");
-    if (plus == text::npos || frame.function[0] != '\0') return false;
+    const text function{frame.function};
+    const bool has_number = is_numbered(frame);
+    if (plus == text::npos || (!function.empty() && !has_number)) return false;
     const char* const digits = wanted.data() + plus + 3;
-    return text{frame.module}.ends_with(wanted.substr(0, plus)) && *digits != '\0' &&
-           std::strtoull(digits, nullptr, 16) == frame.offset;
+    if (!text{frame.module}.ends_with(wanted.substr(0, plus)) || *digits == '\0') return false;
+    const std::uint64_t number = std::strtoull(digits, nullptr, 16);
+    if (number == frame.offset) return true;
+    return has_number &&
+           number == std::strtoull(function.data() + function.rfind('x') + 1, nullptr, 16);
 }
 
 inline bool names(const snapshot::frame& frame, text wanted) noexcept {
-    return text{frame.function}.contains(wanted) || text{frame.file}.contains(wanted) ||
-           text{frame.module}.contains(wanted) || is_at_number(frame, wanted);
+    // A number is not searched for a part of it.
+    return (text{frame.function}.contains(wanted) && !is_numbered(frame)) ||
+           text{frame.file}.contains(wanted) || text{frame.module}.contains(wanted) ||
+           is_at_number(frame, wanted);
 }
 
 // The parts of names in a filter. A frame that has a number is searched only once.

@@ -26,6 +26,7 @@
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text_numbers.hpp>
+#include <allocscope/snapshot/numbered_function.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
@@ -37,7 +38,8 @@ namespace detail {
 
 enum class frames_differ_by {
     address,  // two calls on one line are different frames
-    place,    // function, file and line; if the function is unknown, module and offset
+    place,    // function, file and line; if the function is unknown, module and offset; if it is
+              // called by its number, module and function
     texts     // everything but the address, which differs between processes, and the column
 };
 
@@ -160,6 +162,8 @@ private:
         if (identity_ != frames_differ_by::place || !has_name) {
             key.module = texts_.number_of(frame.module);
             key.offset = frame.offset;
+        } else if (is_numbered(frame)) {
+            key.module = texts_.number_of(frame.module);  // its name is only the end of the path
         }
         if (identity_ != frames_differ_by::place) key.is_inlined = frame.is_inlined ? 1 : 0;
         if (identity_ == frames_differ_by::address) {

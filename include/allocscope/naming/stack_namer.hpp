@@ -287,9 +287,12 @@ private:
         made->location = &location;
         made->home = home;
         made->owner = owner_of(location);
-        const auto hands_on = symbolize::readers_of_rare_forms.hands_on;
-        if (hands_on != nullptr && location.frames.empty()) {
-            made->owner.hands_on = hands_on(symbols_, location, home);
+        symbolize::nameless_function nameless;
+        const auto find_nameless = symbolize::readers_of_rare_forms.find_nameless;
+        if (find_nameless != nullptr && location.frames.empty()) {
+            nameless = find_nameless(symbols_, location, home);
+            made->owner.hands_on = nameless.hands_on;
+            made->owner.is_library = nameless.is_library;
         }
         made->callee = not_asked;
         made->folded = nullptr;
@@ -299,15 +302,17 @@ private:
         made->frames = static_cast<snapshot::frame*>(
             meanwhile_.allocate(made->frame_count * sizeof(snapshot::frame)));
         for (std::size_t i = 0; i < made->frame_count; ++i) {
-            const code_frame frame = location.frames.empty() ? code_frame{} : location.frames[i];
-            made->frames[i] = {texts_.pretty_function(frame.function),
-                               frame.file.data(),
-                               frame.line,
-                               frame.column,
-                               frame.is_inlined,
-                               location.address,
-                               location.module.data(),
-                               location.module_offset};
+            const bool has_name = !location.frames.empty();
+            const code_frame frame = has_name ? location.frames[i] : code_frame{};
+            made->frames[i] = {
+                has_name ? texts_.pretty_function(frame.function) : texts_.keep(nameless.name),
+                frame.file.data(),
+                frame.line,
+                frame.column,
+                frame.is_inlined,
+                location.address,
+                location.module.data(),
+                location.module_offset};
         }
         return *made;
     }

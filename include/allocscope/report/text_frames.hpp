@@ -7,6 +7,7 @@
 //
 //                 at acme::load_sessions(int) (src/sessions.cpp:14)
 //                 at main (src/main.cpp:7) [inlined]
+//                 at git+0x2897a0 (/usr/bin/git+0x2897d0)     // a function without a name
 //                 and 3 more
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_FRAMES_HPP
@@ -19,6 +20,7 @@
 #include <allocscope/report/text_columns.hpp>
 #include <allocscope/report/text_function.hpp>
 #include <allocscope/report/text_head.hpp>
+#include <allocscope/snapshot/numbered_function.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
@@ -31,7 +33,7 @@ namespace detail {
 // Whether a frame belongs to what calls main() or a thread's function, which is below every stack.
 inline bool is_start_of_thread(const snapshot::frame& frame) {
     const text function{frame.function};
-    if (function.empty()) {
+    if (function.empty() || is_numbered(frame)) {
         text module{frame.module};
         const std::size_t slash = module.rfind('/');
         if (slash != text::npos) module.remove_prefix(slash + 1);
@@ -41,6 +43,12 @@ inline bool is_start_of_thread(const snapshot::frame& frame) {
     return function == "_start" || function == "start_thread" || function == "clone" ||
            function == "clone3" || function.starts_with("__clone") ||
            function.starts_with("__libc_start_");
+}
+
+// Whether the second of two frames is _start, which has no name in a stripped program.
+inline bool is_start_of_program(const snapshot::frame* frames) {
+    return text{frames[0].function}.starts_with("__libc_start_") &&
+           (*frames[1].function == '\0' || is_numbered(frames[1]));
 }
 
 // If there is too little room, the function gives way first, then the directories, but
@@ -57,6 +65,9 @@ inline void write_frame(text_out& out, const snapshot::frame& frame, const text_
     if (frame.file[0] != '\0') {
         write_printable(place, frame.file);
         if (frame.line != 0) place << ':' << decimal{static_cast<std::uint64_t>(frame.line)};
+    } else if (is_numbered(frame)) {
+        write_printable(place, frame.module);
+        place << "+0x" << hexadecimal{frame.offset};
     }
     constexpr text at = "            at ";
     constexpr text inlined = " [inlined]";
@@ -87,6 +98,7 @@ inline void write_frames(text_out& out, const snapshot::row& row, std::size_t mo
     if (most == 0) return;
     const std::size_t first = row.user_frame < row.frame_count ? row.user_frame : 0;
     std::size_t end = row.frame_count;
+    if (end > first + 1 && is_start_of_program(row.frames + end - 2)) --end;
     while (end > first + 1 && is_start_of_thread(row.frames[end - 1])) --end;
     for (std::size_t i = first; i < end; ++i) {
         if (i - first == most) {

@@ -8,7 +8,7 @@
 //
 // Every program with a window compiles only the check whether there is a reader. The readers come
 // with the door debug_forms.hpp. The command-line program has more: two need a library, one must
-// know with which modules the program began, and one reads machine code for stripped programs.
+// know with which modules the program began, and one finds the functions of stripped modules.
 
 #ifndef ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
 #define ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
@@ -17,6 +17,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint8_t, uint64_t
@@ -53,6 +54,13 @@ struct package_place {
     debug_package* package = nullptr;  // null: not looked for yet, or there is none
 };
 
+// A function of a stripped module.
+struct nameless_function {
+    text name;                // where it begins, such as "git+0x2898a0"; "": that is not known
+    bool hands_on = false;    // returns what the call returned, and does nothing else with it
+    bool is_library = false;  // the user declared it to be library code
+};
+
 // A null member means that there is no reader.
 struct rare_forms {
     // The units of the supplementary file that `object` shares with others, read into `memory`;
@@ -76,9 +84,9 @@ struct rare_forms {
     link_end (*follow_link)(symbolizer& names, const code_location* sought,
                             const detail::met_module*& home, code_target& target);
 
-    // Whether the function around a call returns what the call returned, and does nothing else with
-    // it.
-    bool (*hands_on)(symbolizer& names, const code_location& call, const detail::met_module* home);
+    // What is known of the function around a call that no symbol names.
+    nameless_function (*find_nameless)(symbolizer& names, const code_location& call,
+                                       const detail::met_module* home);
 };
 
 ALLOCSCOPE_HIDDEN inline rare_forms readers_of_rare_forms{};

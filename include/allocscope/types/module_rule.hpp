@@ -12,8 +12,8 @@
 //        constructor or an assignment that the compiler made
 //     2  lies in one of the user's modules and is the user's by its name; main(), which all stacks
 //        have, only if no frame further in fits rule 3
-//     3  lies in one of the user's modules and has no name; a function that only returns what it
-//        allocated, as xmalloc does, only if no other frame fits
+//     3  lies in one of the user's modules, has no name, and is not library code by its number; a
+//        function that only returns what it allocated, as xmalloc does, only if no other frame fits
 //     4  the same as 2 and 3, in a module of an interpreter
 //     5  is the user's by its name alone (user_frame); otherwise the innermost frame of all
 //
@@ -78,7 +78,9 @@ struct frame_owner {
     bool is_known = false;  // the module has a name
     bool is_unloaded = false;
     bool is_in_package = false;
-    bool hands_on = false;  // its function has no name, and only returns what the call returned
+    // Its function has no name,
+    bool hands_on = false;    // and only returns what the call returned
+    bool is_library = false;  // and the user declared it to be library code
 };
 
 inline frame_owner owner_of(text module, bool is_unloaded, bool is_program) noexcept {
@@ -169,6 +171,7 @@ inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
             return is_main ? nameless : i;
         }
         if (!frames[i].function.empty() || !frames[i].file.empty()) continue;
+        if (stack.owners[i].is_library) continue;
         std::size_t& first = is_nameless_wrapper(stack, i) ? wrapper : nameless;
         if (first == frames.size()) first = i;
     }

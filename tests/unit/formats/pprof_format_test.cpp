@@ -175,6 +175,22 @@ TEST_CASE("pprof: mappings with build ids, and what is known of their code") {
     CHECK(read.messages(4)[1].number(2) == 1);
 }
 
+TEST_CASE("pprof: of a module whose functions are called by numbers, no function is known") {
+    frame_text frame = made_frame("libz.so+0x9000", "", 0, 0x9010);
+    frame.module = "/lib/libz.so";
+    frame_text other = made_frame("libz.so+0x9000", "", 0, 0x9018);
+    other.module = "/lib/libz.so";
+    const profile read{
+        made_window({made_stack({frame}, 1, 1, 1, 1), made_stack({other}, 1, 1, 1, 1)})};
+    const auto mappings = read.messages(3);
+    REQUIRE(mappings.size() == 1);
+    CHECK(mappings[0].number(7) == 0);
+    CHECK(read.messages(4).size() == 2);
+    const auto functions = read.messages(5);
+    REQUIRE(functions.size() == 1);
+    CHECK(read.string(functions[0].number(2)) == "libz.so+0x9000");
+}
+
 TEST_CASE("pprof: a module that only a frame names is a mapping, too") {
     frame_text frame = made_frame("f", "", 0, 0x9010);
     frame.module = "/lib/libz.so";

@@ -49,6 +49,22 @@ TEST_CASE("frame book: two calls on one line differ by their address alone") {
     CHECK(by_place.number_of(inlined) == 0);
 }
 
+TEST_CASE("frame book: functions that are called by a number are those of their module") {
+    arena memory;
+    frame_book book{memory, frames_differ_by::place};
+    snapshot::frame frame = {"app+0x10", "", 0, 0, false, 0x1020, "/usr/bin/app", 0x20};
+    CHECK(book.number_of(frame) == 0);
+    frame.offset = 0x28;
+    frame.address = 0x1028;
+    CHECK(book.number_of(frame) == 0);
+    frame.module = "/opt/bin/app";
+    CHECK(book.number_of(frame) == 1);
+    frame.module = "/opt/bin/other";  // then it is a name like any other
+    CHECK(book.number_of(frame) == 2);
+    frame.module = "/opt/bin/third";
+    CHECK(book.number_of(frame) == 2);
+}
+
 TEST_CASE("frame book: frames may go, their texts may not") {
     arena memory;
     frame_book book{memory, frames_differ_by::place};

@@ -536,3 +536,23 @@ TEST_CASE("filters: a frame without a name is found by the number that reports p
     CHECK(stacks("app+0x") == 0);
     CHECK(stacks("other+0x12f0") == 0);
 }
+
+TEST_CASE("filters: a function without a name is found by both numbers, but not by a part of one") {
+    stack_text nameless = made_stack("", 0, "?", 3, 30, 3, 30, "/usr/bin/app");
+    nameless.frames[1] = {"app+0x1200", "", 0, 0, false, 0x12f0, "/usr/bin/app", 0x12f0};
+    info_text info;
+    info.stacks = {nameless};
+    const snapshot whole = made_snapshot({}, info);
+    const auto stacks = [&whole](const char* wanted) {
+        stack_filter filter;
+        filter.frame = wanted;
+        return whole.filter(filter).stacks().size();
+    };
+    CHECK(stacks("app+0x1200") == 1);
+    CHECK(stacks("/usr/bin/app+0x1200") == 1);
+    CHECK(stacks("app+0x12f0") == 1);
+    CHECK(stacks("app+0x12") == 0);
+    CHECK(stacks("app+0x1201") == 0);
+    CHECK(stacks("app+0x") == 0);
+    CHECK(stacks("other+0x1200") == 0);
+}

@@ -309,24 +309,6 @@ TEST_CASE("text_report: in a pipe the functions of usual rows stand below each o
     CHECK(line_with(text, "pair").find("load()") == line_with(text, "function").find("function"));
 }
 
-TEST_CASE("text_report: what starts every thread is not shown below each row") {
-    auto row = made_row_at(1, 1, "/p/a.cpp", "a.cpp", 7, "t");
-    row.frames.push_back({"main", "", 0, 0, false, 0, "/bin/p", 0x13});
-    row.frames.push_back({"", "", 0, 0, false, 0, "/usr/lib/libc.so.6", 0x27249});
-    row.frames.push_back({"__libc_start_main", "", 0, 0, false, 0, "/usr/lib/libc.so.6", 5});
-    row.frames.push_back({"_start", "", 0, 0, false, 0, "/bin/p", 0x20});
-    text_options wanted;
-    wanted.frames = 100;
-    CHECK(lines_of(to_text(made_snapshot({row}), wanted)).back() == "            at main");
-    wanted.frames = 1;
-    CHECK(lines_of(to_text(made_snapshot({row}), wanted)).back() == "            and 1 more");
-    row.frames.erase(row.frames.begin(), row.frames.begin() + 2);
-    row.user_frame = allocscope_tests::no_frame;
-    wanted.frames = 100;
-    CHECK(lines_of(to_text(made_snapshot({row}), wanted)).back() ==
-          "            at /usr/lib/libc.so.6+0x27249");  // a stack is never without a frame
-}
-
 TEST_CASE("text_report: rows without a line are explained once") {
     auto row = made_row(5, 1, "main", 0, "t");
     row.offset = 0x4d;

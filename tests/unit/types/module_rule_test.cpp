@@ -27,6 +27,7 @@ struct stack_frame {
     bool is_line_withheld = false;
     bool is_implicit = false;
     bool hands_on = false;
+    bool is_library = false;
 };
 
 struct answer {
@@ -56,6 +57,7 @@ public:
             owners.push_back(allocscope::symbolize::owner_of(each.module, each.is_unloaded,
                                                              text{each.module} == program));
             owners.back().hands_on = each.hands_on;
+            owners.back().is_library = each.is_library;
         }
         allocscope::symbolize::known_frames known{memory};
         allocscope::symbolize::source_cache sources;
@@ -276,4 +278,20 @@ TEST_CASE("module_rule: a function without a name that only returns what malloc 
     // The walk ended there.
     CHECK(place({wrapper}) == 0);
     CHECK(place({wrapper, wrapper}) == 0);
+}
+
+TEST_CASE("module_rule: a function without a name that was declared to be library code") {
+    const stack_frame nameless = {"", "", program};
+    stack_frame declared = nameless;
+    declared.is_library = true;
+    const stack_frame plain_main = {"main", "", program};
+    CHECK(place({declared, nameless, nameless}) == 1);
+    CHECK(place({declared, declared, nameless}) == 2);
+    CHECK(place({nameless, declared, nameless}) == 0);
+    CHECK(place({declared, plain_main}) == 1);
+    // It need not have returned the block that it allocated.
+    stack_frame wrapper = nameless;
+    wrapper.hands_on = true;
+    CHECK(place({declared, wrapper, nameless}) == 1);
+    CHECK(place({declared}) == 0);
 }

@@ -383,9 +383,8 @@ inline void end_taking(live_window& taken, const window_facts& facts) {
     } else {  // it has begun anew, and what was lost since belongs to the next report
         std::memcpy(taken.losses, window.losses_before, sizeof taken.losses);
     }
-    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(loss_reason::count); ++i) {
-        taken.losses[i] -= taken.losses_before[i];
-    }
+    subtract_losses(taken.losses, taken.losses_before);
+    totals.lost_events = lost_events_in(taken.losses, taken.wanted.record == recording::sampled);
 }
 
 // Takes the window's live objects, and restarts the window if it is to forget them. The caller must

@@ -39836,6 +39836,7 @@ ALLOCSCOPE_NAMESPACE_END
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 // google_benchmark_rules.hpp - what a benchmark may use, and how a run is judged.
 
@@ -39888,17 +39889,30 @@ struct benchmark_rule {
     int line = 0;
     benchmark_usage least{};
     benchmark_usage most{0, unlimited, unlimited, unlimited, unlimited};
+    bool limits_living = false;  // the user has said what may be alive
 
     bool operator<(const benchmark_rule& other) const noexcept {
-        return std::tie(file, line, least, most) <
-               std::tie(other.file, other.line, other.least, other.most);
+        return std::tie(file, line, least, most, limits_living) <
+               std::tie(other.file, other.line, other.least, other.most, other.limits_living);
+    }
+
+    // Also keeps what another thread of the benchmark wants.
+    void add(const benchmark_rule& other) noexcept {
+        for (std::size_t i = 0; i < quantity::count; ++i) {
+            const bool is_living = i < quantity::allocations;
+            if (is_living && limits_living && !other.limits_living) continue;
+            const bool is_replaced = is_living && !limits_living && other.limits_living;
+            if (is_replaced || other.least[i] > least[i]) least[i] = other.least[i];
+            if (is_replaced || other.most[i] < most[i]) most[i] = other.most[i];
+        }
+        limits_living = limits_living || other.limits_living;
     }
 
     // A limit of live objects or bytes replaces the default.
     void take(const check_limits& wanted) noexcept {
         const count_range ranges[] = {wanted.live_objects, wanted.live_bytes, wanted.allocations,
                                       wanted.bytes, wanted.peak_bytes};
-        bool limits_living = false;
+        limits_living = false;
         for (std::size_t i = 0; i < quantity::count; ++i) {
             least[i] = static_cast<double>(ranges[i].least);
             most[i] = static_cast<double>(ranges[i].most);  // if not limited, above every count
@@ -39930,10 +39944,12 @@ struct benchmark_memory {
 
     std::mutex mutex;
     std::map<benchmark_rule, benchmark_places> places;
-    // Google Benchmark reports a benchmark right after its last call, so this is the scope of the
-    // runs that are being reported. (In older releases a scope cannot learn the name of its
-    // benchmark.)
-    const ended_scope* last = nullptr;
+    // Google Benchmark reports a benchmark right after its last call, so these are the scopes of
+    // the runs that are being reported, one for each thread. (In older releases a scope cannot
+    // learn the name of its benchmark.) All threads open their scopes before the first one closes
+    // its own.
+    std::vector<const ended_scope*> ended;
+    std::size_t open = 0;                      // scopes
     std::map<std::string, std::string> saved;  // by benchmark: "; saved in <file>"
 };
 inline benchmark_memory remembered;
@@ -40010,9 +40026,8 @@ inline std::string excess_text(const benchmark_rule& rule, const benchmark_usage
 // Returns "" if the run keeps the rule; otherwise one line that also names the evidence file. Each
 // benchmark is saved once, because its repetitions and a second reporter report the same.
 // `remembered` must be locked.
-inline std::string judge(const benchmark_memory::ended_scope& ended, const benchmark_usage& used,
-                         const std::string& name) {
-    const auto& [rule, places] = ended;
+inline std::string judge(const benchmark_rule& rule, const benchmark_places& places,
+                         const benchmark_usage& used, const std::string& name) {
     const std::size_t broken = rule.first_broken(used, 0);
     if (broken == quantity::count) return {};
     const bool is_of_living = broken < quantity::allocations;
@@ -40035,6 +40050,18 @@ inline std::string judge(const benchmark_memory::ended_scope& ended, const bench
         if (problem != nullptr) saved = std::string{"; "} + problem;
     }
     return text + saved;
+}
+
+// Judges a run by the rules of all its threads. `remembered` must be locked.
+inline std::string judge_ended(const benchmark_usage& used, const std::string& name) {
+    if (remembered.ended.empty()) return {};
+    benchmark_rule rule = remembered.ended.front()->first;
+    const benchmark_places* places = &remembered.ended.front()->second;
+    for (const benchmark_memory::ended_scope* each : remembered.ended) {
+        rule.add(each->first);
+        if (places->heading.empty()) places = &each->second;
+    }
+    return judge(rule, *places, used, name);
 }
 
 }  // namespace detail
@@ -40178,6 +40205,10 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 // (ALLOCSCOPE_BENCHMARK_MAIN has one) the reported run decides. Without a gate every run is judged,
 // also the first run of one iteration, which fills caches.
 //
+// A benchmark has one scope in each thread; a second one is an error. What a thread says about its
+// limits holds for all threads together. If only aggregates are reported
+// (--benchmark_report_aggregates_only), the mean of the repetitions is judged.
+//
 // What state.counters, SetItemsProcessed() and SetLabel() keep after the loop is not counted. If
 // the peak of the loop was below the bytes that they keep, `peak` shows the least that it can have
 // been. A label of more than 15 characters is known only from a run that kept stacks and had one
@@ -40223,6 +40254,7 @@ public:
     void may_keep(std::uint64_t objects) noexcept {
         rule_.least[detail::quantity::live_objects] = 0;
         rule_.most[detail::quantity::live_objects] = static_cast<double>(objects);
+        rule_.limits_living = true;
     }
 
     // Stops counting. What the function does afterwards is not charged.
@@ -40271,6 +40303,21 @@ struct benchmark_memory_pass {
     }
 };
 inline benchmark_memory_pass memory_pass;
+
+// The first scope of a run forgets those of the run before.
+inline void begin_scope() {
+    const std::lock_guard<std::mutex> lock{remembered.mutex};
+    if (remembered.open++ == 0) remembered.ended.clear();
+}
+struct closing_scope {
+    closing_scope() = default;
+    ~closing_scope() {
+        const std::lock_guard<std::mutex> lock{remembered.mutex};
+        --remembered.open;
+    }
+    closing_scope(const closing_scope&) = delete;
+    closing_scope& operator=(const closing_scope&) = delete;
+};
 
 inline options options_of_benchmark(recording wanted) noexcept {
     options made;
@@ -40327,6 +40374,7 @@ inline benchmark_scope::benchmark_scope(benchmark::State& state, recording wante
       counters_before_(detail::counts_of_copy(state.counters)),
       window_("benchmark", detail::options_of_benchmark(wanted)) {
     const pause_recording not_of_the_benchmark;
+    detail::begin_scope();
     const char* refusal = detail::engine_refusal(detail::find_engine());
     if (refusal[0] != '\0') refuse(refusal);
     if (wanted == recording::sampled) {
@@ -40353,6 +40401,7 @@ inline benchmark_scope::~benchmark_scope() {
     own.allocations -= counters_before_.allocations;
     own.bytes_allocated -= counters_before_.bytes_allocated;
     const pause_recording not_of_the_benchmark;
+    const detail::closing_scope closing;
     if (detail::is_skipped(state_)) return;
     const snapshot::window_info& info = alive_.info();
     if (info.not_recording[0] != '\0') {
@@ -40388,6 +40437,11 @@ inline void benchmark_scope::report(const allocation_counts& own) {
     // Google Benchmark adds up the counters of the threads, and then divides as the flags say.
     using benchmark::Counter;
     const bool is_judged_later = detail::benchmark_gates != 0;
+    if (is_judged_later && state_.counters.count(detail::objects_counter) != 0) {
+        return refuse(
+            "this is the second benchmark_scope in one run, whose counters are for one: make a"
+            " benchmark for each");
+    }
     const detail::benchmark_usage values = detail::usage_of(totals, 1);
     for (std::size_t i = 0; i < values.size(); ++i) {
         const detail::benchmark_quantity& shown = detail::benchmark_quantities[i];
@@ -40396,12 +40450,13 @@ inline void benchmark_scope::report(const allocation_counts& own) {
             Counter(values[i], shown.is_of_iteration ? Counter::kAvgIterations : Counter::kDefaults,
                     shown.is_bytes ? Counter::kIs1024 : Counter::kIs1000);
     }
-    detail::remembered.last = &ended;
+    detail::remembered.ended.push_back(&ended);
     if (is_judged_later) return;
     // Each thread is judged by itself, because the sums are not known here.
     const std::string file = rule_.file;
     const std::string place = file.substr(file.rfind('/') + 1) + ':' + std::to_string(rule_.line);
-    const std::string message = detail::judge(ended, detail::usage_of(totals, iterations()), place);
+    const std::string message =
+        detail::judge(ended.first, places, detail::usage_of(totals, iterations()), place);
     if (!message.empty()) state_.SkipWithError(message.c_str());
 }
 
@@ -40441,7 +40496,6 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_INTEGRATIONS_GOOGLE_BENCHMARK)
 
 #include <optional>
-#include <vector>
 
 // google_benchmark_gate.hpp - a reporter before the reporter: leaks and broken limits fail the run.
 
@@ -40568,7 +40622,7 @@ inline bool benchmark_gate::is_shown(Run& run, const std::optional<detail::bench
         !is_aggregate || (has_failed_.count(name) == 0 && run.aggregate_name == "mean");
     if (is_judged && used && detail::outcome_of(run) == detail::run_outcome::has_numbers) {
         const std::lock_guard<std::mutex> lock{detail::remembered.mutex};
-        const std::string message = detail::judge(*detail::remembered.last, *used, name);
+        const std::string message = detail::judge_ended(*used, name);
         if (!message.empty()) detail::fail_run(run, message);
     }
     const bool has_failed = detail::outcome_of(run) == detail::run_outcome::failed;

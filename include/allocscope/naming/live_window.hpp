@@ -410,8 +410,8 @@ inline void take_live_objects(live_window& taken, window_id id, after_stats then
 }
 
 // For a window that records every event. All objects that were born in the window replace those
-// that are alive, because the code that allocated too much may have freed everything again. What
-// nested windows have reclaimed in the meantime is in the totals only.
+// that are alive, because the code that allocated too much may have freed everything again. With
+// details, what nested windows have reclaimed in the meantime is in the totals only.
 inline void count_births_by_site(live_window& window) {
     window.sites.append(window.gone);
     window.gone.cut(0);

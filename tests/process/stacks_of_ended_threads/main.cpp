@@ -167,6 +167,14 @@ void expect_whole(const snapshot& of, const made_so_far& before, const made_so_f
     ALLOCSCOPE_EXPECT_EQUAL(allocations_of_thread(of, 1), after.by_main - before.by_main);
 }
 
+// Nothing but the thread tells its births from those of threads that have ended.
+void a_living_thread_keeps_what_is_its_own() {
+    made_so_far made;
+    const scope window{"one age", with_short_stacks()};
+    run_threads(made, 2000);
+    expect_whole(window.stats(), {}, made);
+}
+
 // Cohorts with details are too large to be kept, so stacks lack something, but totals do not.
 void with_details_only_the_totals_are_whole() {
     allocscope::options wanted;
@@ -251,6 +259,7 @@ void nothing_is_forgotten() {
 int main() {
     watchdog();
     nothing_is_forgotten();
+    a_living_thread_keeps_what_is_its_own();
     with_details_only_the_totals_are_whole();
     estimates_of_stacks_add_up_to_the_totals();
     return verdict();

@@ -49,7 +49,7 @@
 // headers.
 #define ALLOCSCOPE_NAMESPACE_BEGIN \
     namespace allocscope {         \
-    inline namespace v5 {
+    inline namespace v6 {
 #define ALLOCSCOPE_NAMESPACE_END \
     }                            \
     }

@@ -44,14 +44,14 @@
 // headers.
 #define ALLOCSCOPE_NAMESPACE_BEGIN \
     namespace allocscope {         \
-    inline namespace v5 {
+    inline namespace v6 {
 #define ALLOCSCOPE_NAMESPACE_END \
     }                            \
     }
 
 #endif  // ALLOCSCOPE_CONFIG_HPP
 
-// allocation_counts.hpp - the five numbers of a window.
+// allocation_counts.hpp - the numbers of a window.
 
 #ifndef ALLOCSCOPE_BASE_ALLOCATION_COUNTS_HPP
 #define ALLOCSCOPE_BASE_ALLOCATION_COUNTS_HPP
@@ -69,6 +69,10 @@ struct allocation_counts {
     // allocates and frees the window's objects; with n threads within n * 64 KiB of the true
     // number.
     std::uint64_t peak_bytes = 0;
+    // Events of the process since the window opened that are missing in some or all of these
+    // numbers, because they could not be recorded; info().losses of a snapshot says why. If this is
+    // not 0, each number may be too low.
+    std::uint64_t lost_events = 0;
 
     std::uint64_t live_objects() const noexcept { return allocations - frees; }
     std::uint64_t live_bytes() const noexcept { return bytes_allocated - bytes_freed; }
@@ -143,7 +147,7 @@ ALLOCSCOPE_NAMESPACE_END
 #define ALLOCSCOPE_VERSION_MINOR 1
 #define ALLOCSCOPE_VERSION_PATCH 0
 #define ALLOCSCOPE_VERSION_STRING "0.1.0"
-#define ALLOCSCOPE_ABI_VERSION 6
+#define ALLOCSCOPE_ABI_VERSION 7
 
 #endif  // ALLOCSCOPE_VERSION_HPP
 
@@ -813,9 +817,11 @@ public:
 
     // A thread that allocated.
     struct thread {
-        std::uint64_t number;  // in the order of their first events in the process, from 1; 0:
-                               // what threads allocate after their last destructor
-        const char* name;      // as in /proc/self/task/*/comm; "" when it was not known any more
+        // In the order of their first events in the process, from 1. 0: threads that have ended:
+        // what they allocated after their last destructor, and in a long window what several of
+        // them allocated at one stack and has been freed.
+        std::uint64_t number;
+        const char* name;  // as in /proc/self/task/*/comm; "" when it was not known any more
         std::uint64_t process_id;
     };
 
@@ -990,10 +996,10 @@ public:
 
     // Every stack of the window, also those whose objects have all been freed. The stack with most
     // bytes alive comes first, and among equal ones the stack with most bytes allocated. The first
-    // call finds the names, which may take as long as stats(); later calls cost nothing. What the
-    // tables forgot because of nested windows is only in the totals, so the sum of `allocations` is
-    // at most info().totals.allocations. There are no stacks in a window that only counts, or if
-    // memory for the names is refused; has_stacks() is then false.
+    // call finds the names, which may take as long as stats(); later calls cost nothing. Their sums
+    // are the totals, but with options::details what nested windows and threads that have ended
+    // allocated and freed may be in info().totals alone. There are no stacks in a window that only
+    // counts, or if memory for the names is refused; has_stacks() is then false.
     range<stack> stacks() const;
     bool has_stacks() const;
     // The files that contain the code of the frames of stacks(); the program itself comes first.
@@ -1471,8 +1477,10 @@ ALLOCSCOPE_NAMESPACE_END
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// While an object of this class lives, no window is charged with what its thread allocates. Frees
-// are still seen. Objects may be nested. The thread that made an object must destroy it.
+// While an object of this class lives, no window is charged with what its thread allocates. Windows
+// still see frees. What the thread allocates and frees meanwhile breaks none of the
+// no_allocation_guards around it, and no injected fault makes it fail. A guard inside it watches.
+// Objects may be nested. The thread that made an object must destroy it.
 class pause_recording {
 public:
     [[nodiscard]] pause_recording() noexcept : engine_(detail::usable_engine()) {
@@ -1905,7 +1913,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// The averages over all runs, rounded down; exact when there was one run.
+// The averages over all runs, rounded down; exact when there was one run. `lost_events` is the sum.
 struct run_counts : allocation_counts {
     std::uint64_t runs = 0;
     double average_allocations = 0;
@@ -1942,6 +1950,7 @@ public:
         total_.bytes_allocated += run.bytes_allocated;
         total_.bytes_freed += run.bytes_freed;
         total_.peak_bytes += run.peak_bytes;
+        total_.lost_events += run.lost_events;
     }
     run_counts average() const noexcept {
         run_counts made = total_;
@@ -2943,6 +2952,8 @@ enum class forbidden : std::uint32_t {
     allocations_and_frees  // free() may take a lock too
 };
 
+// What the thread allocates under allow_allocations or pause_recording inside the guard breaks no
+// promise.
 class no_allocation_guard {
 public:
     // on_violation::throw_error() throws violation_error out of operator new; a nothrow operator
@@ -2986,7 +2997,8 @@ private:
 };
 
 // While an object of this class lives, what its thread allocates and frees breaks none of the
-// guards around it. Windows still count it. Objects may be nested. A guard inside it watches again.
+// guards around it. Windows still count it (under a pause_recording they do not). Objects may be
+// nested. A guard inside it watches again.
 class allow_allocations {
 public:
     [[nodiscard]] allow_allocations() noexcept : engine_(detail::usable_engine()) {
@@ -9053,6 +9065,7 @@ ALLOCSCOPE_WARM_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // loss_reason.hpp - why an event was not recorded, or not completely.
@@ -9082,13 +9095,37 @@ enum class loss_reason : std::uint32_t {
     count
 };
 
+// Whether such an event is missing, in part or as a whole, in the counts of a window. The others
+// are counted, if without their place or only later. Lost samples are missing in estimates only.
+constexpr bool is_missing_in_counts(loss_reason reason, bool is_sampled) noexcept {
+    switch (reason) {
+        case loss_reason::no_room_for_site:
+        case loss_reason::record_replaced:
+        case loss_reason::operators_of_others:
+            return false;
+        case loss_reason::sample_not_recorded:
+            return is_sampled;
+        default:
+            return reason != loss_reason::count;
+    }
+}
+
+// The events of the losses, one number for each reason, that are missing in the counts.
+constexpr std::uint64_t lost_events_in(const std::uint64_t* losses, bool is_sampled) noexcept {
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(loss_reason::count); ++i) {
+        if (is_missing_in_counts(static_cast<loss_reason>(i), is_sampled)) sum += losses[i];
+    }
+    return sum;
+}
+
 }  // namespace detail
 
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_BASE_LOSS_REASON_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
@@ -10508,6 +10545,9 @@ public:
         }
     }
     // For the owner only, or while no thread can write.
+    void add_sum(const event_sum& more) noexcept {
+        store(own_value() + two_words{more.bytes, more.events});
+    }
     void clear() noexcept {
         store(two_words{0, 0});
     }
@@ -15495,7 +15535,7 @@ namespace detail {
 
 struct thread_watches {
     guard_watch* innermost = nullptr;
-    std::uint32_t allow_depth = 0;  // of allow_allocations
+    std::uint32_t allow_depth = 0;  // of allow_allocations and pause_recording
     bool is_telling = false;        // a guard is being told: its own allocations are no violation
 };
 
@@ -15868,21 +15908,22 @@ inline bool is_to_fail(thread_state& thread, std::uint64_t bytes, std::uintptr_t
 }
 
 // Called before the real allocation. True: the hook must behave as if there were no memory. Throws
-// what a guard throws, if the hook may throw; otherwise the guard's finish() throws it. Allocations
-// that are charged to no window do not count, and neither do those of a signal handler that
-// interrupted a hook.
+// what a guard throws, if the hook may throw; otherwise the guard's finish() throws it. Plans do
+// not count what is allocated under a pause_recording. Neither plans nor guards count what a signal
+// handler allocates that interrupted a hook.
 ALLOCSCOPE_SLOW_PATH bool is_refused_by_watch(std::uint64_t bytes, std::uintptr_t frame,
                                               bool may_throw = true) {
-    const bool may_fail = fault_plans.armed.load(memory_order::acquire) != 0;
+    bool may_fail = fault_plans.armed.load(memory_order::acquire) != 0;
     const bool is_forbidden = has_guard_against(false);
     if ((!may_fail && !is_forbidden) || own_watches.is_telling) return false;
     thread_state* thread = enter(frame, false);
     if (thread == nullptr) return false;
     const thread_state& primary = thread->primary();
-    if (primary.pause_depth != 0 || thread != &primary) {
+    if (thread != &primary) {
         leave(*thread);
         return false;
     }
+    may_fail = may_fail && primary.pause_depth == 0;
     std::uintptr_t frames[most_fault_frames];
     const std::uint32_t count = is_forbidden ? capture_stack(*thread, frame, frames) : 0;
     const bool fails = may_fail && is_to_fail(*thread, bytes, frame);
@@ -15903,7 +15944,7 @@ ALLOCSCOPE_SLOW_PATH void tell_watch_of_free(std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame, false);
     if (thread == nullptr) return;
     const thread_state& primary = thread->primary();
-    const bool is_meant = primary.pause_depth == 0 && thread == &primary;
+    const bool is_meant = thread == &primary;
     std::uintptr_t frames[most_fault_frames];
     const std::uint32_t count = is_meant ? capture_stack(*thread, frame, frames) : 0;
     leave(*thread);
@@ -17959,6 +18000,12 @@ ALLOCSCOPE_NOINLINE void read_losses(std::uint64_t* sums) noexcept {
     }
 }
 
+ALLOCSCOPE_INLINE void subtract_losses(std::uint64_t* from, const std::uint64_t* before) noexcept {
+    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(loss_reason::count); ++i) {
+        from[i] -= before[i];
+    }
+}
+
 }  // namespace detail
 
 ALLOCSCOPE_WARM_END
@@ -18076,6 +18123,108 @@ inline void retire_into_windows(const cohort& dead, std::uint32_t id, const epoc
     });
 }
 
+// Whether the window owns both or neither, and has made no age mark between them.
+inline bool makes_no_difference(const open_window& window, std::uint64_t born_at,
+                                std::uint64_t instance, std::uint64_t other_born_at,
+                                std::uint64_t other_instance) noexcept {
+    const bool is_owned = window.owns(born_at, instance);
+    if (is_owned != window.owns(other_born_at, other_instance)) return false;
+    if (!is_owned || window.ages == nullptr || born_at == other_born_at) return true;
+    age_mark marks[age_marks::most];
+    const std::uint32_t count = window.ages->copy_to(marks);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        if ((marks[i].clock <= born_at) != (marks[i].clock <= other_born_at)) return false;
+    }
+    return true;
+}
+
+inline void add_weights(sampled_part::sums& to, const sampled_part::sums& more) noexcept {
+    const auto add = [](atomic<double>& sum, const atomic<double>& part) {
+        sum.store(sum.load(memory_order::relaxed) + part.load(memory_order::relaxed),
+                  memory_order::relaxed);
+    };
+    add(to.objects, more.objects);
+    add(to.objects_variance, more.objects_variance);
+    add(to.bytes_variance, more.bytes_variance);
+    add(to.objects_skew, more.objects_skew);
+    add(to.bytes_skew, more.bytes_skew);
+}
+
+// For each site a cohort without live objects that takes over the births of others. Only for the
+// time of one reclaim.
+class heirs_of_sites {
+public:
+    heirs_of_sites() = default;
+    ~heirs_of_sites() { by_site_.release(); }
+    heirs_of_sites(const heirs_of_sites&) = delete;
+    heirs_of_sites& operator=(const heirs_of_sites&) = delete;
+
+    // Returns whether the numbers of the cohort are elsewhere now: in its heir, or if there is no
+    // memory, in the windows alone. If not, it is the heir itself from now on. `is_over`: the
+    // thread of the epoch has ended.
+    bool take_over(const cohort& dead, std::uint32_t id, const epoch& of, bool is_over,
+                   const event_sum& deaths) noexcept {
+        heir* const known = of_site(dead.facts().site.load(memory_order::relaxed));
+        if (known == nullptr) {
+            retire_into_windows(dead, id, of, deaths);
+            return true;
+        }
+        const heir own{id, is_over, &of};
+        const bool is_known =
+            known->id != 0 && is_sampled(*process.cohorts.by_id(known->id)) == is_sampled(dead);
+        if (!is_known || !is_like(*known, own)) {
+            *known = own;
+            return false;
+        }
+        cohort& to = *process.cohorts.by_id(known->id);
+        to.births.add_sum(dead.births.read());
+        to.deaths.add_sum(deaths);
+        if (is_sampled(to)) {
+            sampled_part& part = *process.cohorts.sampled_part_of(known->id);
+            const sampled_part& more = *process.cohorts.sampled_part_of(id);
+            add_weights(part.births, more.births);
+            add_weights(part.deaths, more.deaths);
+        }
+        const std::uint32_t instance = dead.facts().instance.load(memory_order::relaxed);
+        if (to.facts().instance.load(memory_order::relaxed) != instance) {
+            const thread_state& common = *process.latecomer.load(memory_order::acquire);
+            to.facts().instance.store(
+                static_cast<std::uint32_t>(common.instance.load(memory_order::relaxed)),
+                memory_order::relaxed);
+        }
+        return true;
+    }
+
+private:
+    struct heir {
+        std::uint32_t id;  // 0: none
+        bool is_over;
+        const epoch* of;
+    };
+
+    // Null if there is no memory.
+    heir* of_site(std::uint32_t site) noexcept {
+        while (by_site_.size() <= site && !by_site_.has_refused()) by_site_.add({});
+        return by_site_.size() > site ? by_site_.begin() + site : nullptr;
+    }
+
+    static bool is_like(const heir& a, const heir& b) noexcept {
+        const std::uint64_t instance = a.of->instance.load(memory_order::relaxed);
+        const std::uint64_t other = b.of->instance.load(memory_order::relaxed);
+        if (instance != other && !(a.is_over && b.is_over)) return false;
+        const std::uint64_t born_at = a.of->began_at.load(memory_order::relaxed);
+        const std::uint64_t other_born_at = b.of->began_at.load(memory_order::relaxed);
+        bool is_same = true;
+        process.windows.for_each_open([&](const open_window& window) {
+            is_same =
+                is_same && makes_no_difference(window, born_at, instance, other_born_at, other);
+        });
+        return is_same;
+    }
+
+    page_list<heir> by_site_;
+};
+
 // Puts an item on the list from which its thread takes it again.
 template <class Item>
 inline void push_returned(atomic<Item>& head, Item item, atomic<Item>& link) noexcept {
@@ -18086,20 +18235,24 @@ inline void push_returned(atomic<Item>& head, Item item, atomic<Item>& link) noe
     } while (!head.compare_exchange_weak(first, item, memory_order::acq_rel));
 }
 
-// Removes the cohorts without live objects from a closed epoch.
-inline void reclaim_epoch(thread_state& thread, epoch& closed) noexcept {
+// Removes the cohorts without live objects from a closed epoch, but for the heirs.
+inline void reclaim_epoch(thread_state& thread, epoch& closed, heirs_of_sites& heirs) noexcept {
+    const bool is_over =
+        !thread.is_taken.load(memory_order::acquire) ||
+        thread.instance.load(memory_order::relaxed) != closed.instance.load(memory_order::relaxed);
     std::uint32_t kept_last = 0;
     std::uint32_t id = closed.cohorts.load(memory_order::relaxed);
     while (id != 0) {
         cohort& c = *process.cohorts.by_id(id);
         const std::uint32_t next = c.facts().next.load(memory_order::relaxed);
         const event_sum deaths = deaths_of(c, id);
-        if (deaths.events != c.births.events()) {
+        const bool has_live = deaths.events != c.births.events();
+        if (has_live || (!is_detailed(c) && !heirs.take_over(c, id, closed, is_over, deaths))) {
             kept_last = id;
             id = next;
             continue;
         }
-        retire_into_windows(c, id, closed, deaths);
+        if (is_detailed(c)) retire_into_windows(c, id, closed, deaths);
         clear_foreign_deaths(id);
         if (kept_last == 0) {
             closed.cohorts.store(next, memory_order::relaxed);
@@ -18115,12 +18268,12 @@ inline void reclaim_epoch(thread_state& thread, epoch& closed) noexcept {
 }
 
 // The newest epoch of a thread may still grow; all older ones are closed for good.
-inline void reclaim_thread(thread_state& thread) noexcept {
+inline void reclaim_thread(thread_state& thread, heirs_of_sites& heirs) noexcept {
     epoch* newer = thread.newest_epoch.load(memory_order::acquire);
     if (newer == nullptr) return;
     for (epoch* e = newer->older.load(memory_order::relaxed); e != nullptr;) {
         epoch* older = e->older.load(memory_order::relaxed);
-        reclaim_epoch(thread, *e);
+        reclaim_epoch(thread, *e, heirs);
         if (e->cohorts.load(memory_order::relaxed) == 0) {
             newer->older.store(older, memory_order::relaxed);
             push_returned(thread.returned_epochs, e, e->older);
@@ -18152,8 +18305,9 @@ inline void reclaim_unread() noexcept {
     if (process.windows.open_count() > many_windows) return;
     const moving_sums meanwhile;
     compact_retired_families();
+    heirs_of_sites heirs;
     for (thread_state& each : all_threads()) {
-        reclaim_thread(each);
+        reclaim_thread(each, heirs);
     }
     process.cohorts_at_last_reclaim = made;
     std::uint64_t kept = 0;
@@ -19077,6 +19231,15 @@ inline std::uint64_t end_reading(const window_facts& facts, std::uint64_t live_b
     return peak > live_bytes ? peak : live_bytes;
 }
 
+// Control lock. How many events are missing in the counts of the window.
+inline std::uint64_t events_lost_since(const open_window& window) noexcept {
+    if (!is_anything_lost.load(memory_order::relaxed)) return 0;
+    std::uint64_t losses[static_cast<std::uint32_t>(loss_reason::count)];
+    read_losses(losses);
+    subtract_losses(losses, window.losses_before);
+    return lost_events_in(losses, window.wanted.record == recording::sampled);
+}
+
 inline allocation_counts counts_now(window_id id) noexcept {
     const walking_lock walk;
     window_facts facts;
@@ -19092,6 +19255,7 @@ inline allocation_counts counts_now(window_id id) noexcept {
         totals_in(facts.range, facts.how, facts.retired, doubt, nullptr).counts;
     const control_lock lock;
     counts.peak_bytes = end_reading(facts, counts.live_bytes());
+    counts.lost_events = events_lost_since(*process.windows.by_slot(facts.slot));
     return counts;
 }
 
@@ -19802,9 +19966,8 @@ inline void end_taking(live_window& taken, const window_facts& facts) {
     } else {  // it has begun anew, and what was lost since belongs to the next report
         std::memcpy(taken.losses, window.losses_before, sizeof taken.losses);
     }
-    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(loss_reason::count); ++i) {
-        taken.losses[i] -= taken.losses_before[i];
-    }
+    subtract_losses(taken.losses, taken.losses_before);
+    totals.lost_events = lost_events_in(taken.losses, taken.wanted.record == recording::sampled);
 }
 
 // Takes the window's live objects, and restarts the window if it is to forget them. The caller must
@@ -19830,8 +19993,8 @@ inline void take_live_objects(live_window& taken, window_id id, after_stats then
 }
 
 // For a window that records every event. All objects that were born in the window replace those
-// that are alive, because the code that allocated too much may have freed everything again. What
-// nested windows have reclaimed in the meantime is in the totals only.
+// that are alive, because the code that allocated too much may have freed everything again. With
+// details, what nested windows have reclaimed in the meantime is in the totals only.
 inline void count_births_by_site(live_window& window) {
     window.sites.append(window.gone);
     window.gone.cut(0);
@@ -33397,6 +33560,7 @@ ALLOCSCOPE_COLD_END
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // loss_sentences.hpp - says in a sentence what was not recorded.
@@ -33452,19 +33616,34 @@ ALLOCSCOPE_INLINE const char* sentence_for(loss_reason reason) noexcept {
     return "events were not recorded";
 }
 
+// The reason that has this sentence; loss_reason::count if none has, as in a file that another
+// version has saved.
+inline loss_reason reason_of(const snapshot::loss& loss) noexcept {
+    std::uint32_t number = 0;
+    const auto count = static_cast<std::uint32_t>(loss_reason::count);
+    while (number < count &&
+           std::strcmp(loss.reason, sentence_for(static_cast<loss_reason>(number))) != 0) {
+        ++number;
+    }
+    return static_cast<loss_reason>(number);
+}
+
+// For totals that were not read from a window: allocation_counts::lost_events.
+inline std::uint64_t lost_events_of(const snapshot::window_info& info) noexcept {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < info.loss_count; ++i) {
+        const bool is_missing =
+            is_missing_in_counts(reason_of(info.losses[i]), info.record == recording::sampled);
+        if (is_missing) sum += info.losses[i].count;
+    }
+    return sum;
+}
+
 }  // namespace detail
 
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SNAPSHOT_LOSS_SENTENCES_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
-    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_REPORT) || \
-    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // stacks_of_difference.hpp - subtracts the stacks of an earlier snapshot from those of a later one.
 
@@ -33799,6 +33978,7 @@ inline snapshot::window_info info_difference(const snapshot_data& later,
     }
     about.losses = losses.data();
     about.loss_count = losses.size();
+    about.totals.lost_events = lost_events_of(about);
     return about;
 }
 
@@ -34609,6 +34789,7 @@ public:
     check_block(const check_block&) = delete;
     check_block& operator=(const check_block&) = delete;
 
+    const allocation_counts& counts() const noexcept { return counts_; }
     ALLOCSCOPE_INLINE void set_counts(const allocation_counts& counts) noexcept {
         counts_ = counts;
     }
@@ -35522,41 +35703,11 @@ ALLOCSCOPE_INLINE bool is_estimated(window_id id) noexcept {
     return window != nullptr && window->wanted.record == recording::sampled;
 }
 
-inline std::uint64_t count_of(const snapshot::window_info& info, const char* loss) noexcept {
-    for (std::size_t i = 0; i < info.loss_count; ++i) {
-        if (text{info.losses[i].reason} == text{loss}) return info.losses[i].count;
-    }
-    return 0;
-}
-
-// Events of the window that are in no number, so that a broken limit may seem kept.
-inline std::uint64_t events_lost(const check_request& asked) noexcept {
-    const loss_reason in_no_number[] = {loss_reason::no_memory_for_record,
-                                        loss_reason::too_deeply_nested,
-                                        loss_reason::no_memory_for_thread,
-                                        loss_reason::hook_abandoned, loss_reason::address_too_high};
-    const control_lock lock;
-    const open_window* const window = find_window(asked.window);
-    std::uint64_t ever[static_cast<std::uint32_t>(loss_reason::count)];
-    if (window != nullptr) read_losses(ever);
-    std::uint64_t sum = 0;
-    for (const loss_reason each : in_no_number) {
-        const auto i = static_cast<std::uint32_t>(each);
-        if (window != nullptr) {
-            sum += ever[i] - window->losses_before[i];
-        } else if (asked.rows != nullptr) {  // it has been stopped
-            sum += count_of(asked.rows->info(), sentence_for(each));
-        }
-    }
-    return sum;
-}
-
 // --- the verdict ---
 
-// If the numbers pass but some events are in no number, the check fails.
-inline check_data* passed_unless_lost(check_block& made, const check_request& asked,
-                                      const char* name) {
-    if (const std::uint64_t lost = events_lost(asked)) {
+// If the numbers pass but events are missing in them, the check fails.
+inline check_data* passed_unless_lost(check_block& made, const char* name) {
+    if (const std::uint64_t lost = made.counts().lost_events) {
         made.message() << "check";
         write_quoted(made.message(), name);
         made.message() << ": ";
@@ -35591,7 +35742,7 @@ inline check_data* check_budget_of(arena& scratch, const check_request& asked, c
     const allocation_counts counts = is_open ? counts_now(asked.window) : asked.counts;
     check_block made{counts};
     broken_limit broken = first_broken(asked.limits, counts);
-    if (broken.field == nullptr) return passed_unless_lost(made, asked, name);
+    if (broken.field == nullptr) return passed_unless_lost(made, name);
     seen_window seen;
     if (is_open) {
         seen = look_at(scratch, asked, leak_patterns{scratch}, broken.rows);
@@ -35614,18 +35765,18 @@ inline check_data* check_leaks_of(arena& scratch, const check_request& asked,
     // whether it is reached.
     if (asked.limits.live_objects.least == 0 &&
         !has_leaked(asked, counts.live_objects(), counts.live_bytes())) {
-        return passed_unless_lost(made, asked, name);
+        return passed_unless_lost(made, name);
     }
     const seen_window seen = look_at(scratch, asked, expected, evidence::alive);
     made.set_counts(seen.counts);
     made.set_unexpected(seen.objects, seen.bytes);
     made.set_first_use(seen.first_use.objects, seen.first_use.bytes);
-    if (!has_leaked(asked, seen.objects, seen.bytes)) return passed_unless_lost(made, asked, name);
+    if (!has_leaked(asked, seen.objects, seen.bytes)) return passed_unless_lost(made, name);
     // A user who requires a number of leaks may count objects of statics among them.
     const bool wants_leaks = asked.limits.live_objects.least != 0;
     if (wants_leaks && !has_leaked(asked, seen.objects + seen.first_use.objects,
                                    seen.bytes + seen.first_use.bytes)) {
-        return passed_unless_lost(made, asked, name);
+        return passed_unless_lost(made, name);
     }
     write_leak_headline(made.message(), asked, name, seen.objects, seen.bytes);
     return failed(made, scratch, seen, seen.objects <= asked.limits.live_objects.most, name);
@@ -35641,7 +35792,7 @@ inline check_data* check_runs_of(arena& scratch, const check_request& asked,
     const bool is_one_run = asked.runs == 0;
     if (is_one_run && counts.live_objects() == 0) return made.finish();
     if (!is_one_run && !has_leaked(asked, asked.added_objects, asked.added_bytes)) {
-        return passed_unless_lost(made, asked, name);
+        return passed_unless_lost(made, name);
     }
     const seen_window seen = look_at(scratch, asked, expected, evidence::alive);
     made.set_counts(seen.counts);
@@ -35813,11 +35964,11 @@ inline options counting(threads from) noexcept {
 
 // False if there is no memory.
 inline bool engine_arm_guard(guard_watch& watch) {
+    watch.allow_depth = own_watches.allow_depth;  // without the pause below
     const uncharged_work meanwhile;
     watch.window = open_window_now(watch.name, counting(threads::current));
     if (watch.window == 0) return false;
     watch.violated = &guard_violated;
-    watch.allow_depth = own_watches.allow_depth;
     watch.outer = own_watches.innermost;
     own_watches.innermost = &watch;
     make_view_stale(*own_state());
@@ -36102,12 +36253,13 @@ inline void add_run(sweep_block& sweep, const sweep_request& asked) {
     expected.read(asked.expected, problem);  // it was checked when the sweep began
     fault_run run{};
     seen_window seen;
-    if (counts_now(asked.window).live_objects() != 0) {
+    const allocation_counts counts = counts_now(asked.window);
+    if (counts.live_objects() != 0) {
         seen = look_at(scratch, leaks, expected, evidence::alive);
         run.leaked_objects = seen.objects;
         run.leaked_bytes = seen.bytes;
     }
-    sweep.lost += events_lost(leaks);
+    sweep.lost += counts.lost_events;
     const armed_plan& plan = plan_of(asked.plan);
     run.nth = plan.failed.load(memory_order::relaxed) != 0 ? asked.nth : 0;
     run.outcome = asked.outcome;
@@ -36336,7 +36488,9 @@ inline snapshot_data* engine_process_stats(after_stats then) {
     }
 }
 
+// A pause also keeps what happens meanwhile from the guards around it.
 inline void engine_pause(int change) {
+    own_watches.allow_depth += static_cast<std::uint32_t>(change);
     pause_now(change);
 }
 
@@ -38276,9 +38430,9 @@ public:
 
     // Returns "" if no number is above its baseline. Otherwise returns one line that says what
     // increased, or why nothing could be compared (the name has no baseline; the file cannot be
-    // read, or has another version), and what to do. It compares allocations, bytes, peak_bytes,
-    // live_objects and live_bytes. While updating it returns "", or why the file could not be
-    // written.
+    // read, or has another version; events are missing in the counts), and what to do. It compares
+    // allocations, bytes, peak_bytes, live_objects and live_bytes. While updating it returns "", or
+    // why nothing was written.
     // Cost: the first call reads the file; each update reads and writes it.
     std::string(check)(const std::string& name, const allocation_counts& counts);
 
@@ -38306,6 +38460,14 @@ inline measured_numbers baseline_numbers(const allocation_counts& counts) {
             {"peak_bytes", number(counts.peak_bytes)},
             {"live_objects", number(counts.live_objects())},
             {"live_bytes", number(counts.live_bytes())}};
+}
+
+// Returns "", or that the counts may be too low, so that they cannot be compared or kept.
+inline std::string uncertainty_of(const std::string& name, const allocation_counts& counts) {
+    if (counts.lost_events == 0) return {};
+    return '"' + name + "\": " + std::to_string(counts.lost_events) +
+           (counts.lost_events == 1 ? " event was" : " events were") +
+           " not recorded, so nothing is certain; stats() tells why";
 }
 
 // Whether `now` is more than the tolerance allows. A difference that only comes from rounding does
@@ -38352,6 +38514,7 @@ inline std::string(baselines::check)(const std::string& name, const allocation_c
         error = "the tolerance of baselines is " + std::to_string(tolerance_percent_) +
                 " %; it must be 0 or more";
     }
+    if (error.empty()) error = detail::uncertainty_of(name, counts);
     if (error.empty()) {
         const detail::measured_numbers now = detail::baseline_numbers(counts);
         const std::string kept_as = detail::name_in_file(name);
@@ -39895,6 +40058,7 @@ ALLOCSCOPE_NAMESPACE_END
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 // google_benchmark_rules.hpp - what a benchmark may use, and how a run is judged.
 
@@ -39947,17 +40111,30 @@ struct benchmark_rule {
     int line = 0;
     benchmark_usage least{};
     benchmark_usage most{0, unlimited, unlimited, unlimited, unlimited};
+    bool limits_living = false;  // the user has said what may be alive
 
     bool operator<(const benchmark_rule& other) const noexcept {
-        return std::tie(file, line, least, most) <
-               std::tie(other.file, other.line, other.least, other.most);
+        return std::tie(file, line, least, most, limits_living) <
+               std::tie(other.file, other.line, other.least, other.most, other.limits_living);
+    }
+
+    // Also keeps what another thread of the benchmark wants.
+    void add(const benchmark_rule& other) noexcept {
+        for (std::size_t i = 0; i < quantity::count; ++i) {
+            const bool is_living = i < quantity::allocations;
+            if (is_living && limits_living && !other.limits_living) continue;
+            const bool is_replaced = is_living && !limits_living && other.limits_living;
+            if (is_replaced || other.least[i] > least[i]) least[i] = other.least[i];
+            if (is_replaced || other.most[i] < most[i]) most[i] = other.most[i];
+        }
+        limits_living = limits_living || other.limits_living;
     }
 
     // A limit of live objects or bytes replaces the default.
     void take(const check_limits& wanted) noexcept {
         const count_range ranges[] = {wanted.live_objects, wanted.live_bytes, wanted.allocations,
                                       wanted.bytes, wanted.peak_bytes};
-        bool limits_living = false;
+        limits_living = false;
         for (std::size_t i = 0; i < quantity::count; ++i) {
             least[i] = static_cast<double>(ranges[i].least);
             most[i] = static_cast<double>(ranges[i].most);  // if not limited, above every count
@@ -39989,10 +40166,12 @@ struct benchmark_memory {
 
     std::mutex mutex;
     std::map<benchmark_rule, benchmark_places> places;
-    // Google Benchmark reports a benchmark right after its last call, so this is the scope of the
-    // runs that are being reported. (In older releases a scope cannot learn the name of its
-    // benchmark.)
-    const ended_scope* last = nullptr;
+    // Google Benchmark reports a benchmark right after its last call, so these are the scopes of
+    // the runs that are being reported, one for each thread. (In older releases a scope cannot
+    // learn the name of its benchmark.) All threads open their scopes before the first one closes
+    // its own.
+    std::vector<const ended_scope*> ended;
+    std::size_t open = 0;                      // scopes
     std::map<std::string, std::string> saved;  // by benchmark: "; saved in <file>"
 };
 inline benchmark_memory remembered;
@@ -40069,9 +40248,8 @@ inline std::string excess_text(const benchmark_rule& rule, const benchmark_usage
 // Returns "" if the run keeps the rule; otherwise one line that also names the evidence file. Each
 // benchmark is saved once, because its repetitions and a second reporter report the same.
 // `remembered` must be locked.
-inline std::string judge(const benchmark_memory::ended_scope& ended, const benchmark_usage& used,
-                         const std::string& name) {
-    const auto& [rule, places] = ended;
+inline std::string judge(const benchmark_rule& rule, const benchmark_places& places,
+                         const benchmark_usage& used, const std::string& name) {
     const std::size_t broken = rule.first_broken(used, 0);
     if (broken == quantity::count) return {};
     const bool is_of_living = broken < quantity::allocations;
@@ -40094,6 +40272,18 @@ inline std::string judge(const benchmark_memory::ended_scope& ended, const bench
         if (problem != nullptr) saved = std::string{"; "} + problem;
     }
     return text + saved;
+}
+
+// Judges a run by the rules of all its threads. `remembered` must be locked.
+inline std::string judge_ended(const benchmark_usage& used, const std::string& name) {
+    if (remembered.ended.empty()) return {};
+    benchmark_rule rule = remembered.ended.front()->first;
+    const benchmark_places* places = &remembered.ended.front()->second;
+    for (const benchmark_memory::ended_scope* each : remembered.ended) {
+        rule.add(each->first);
+        if (places->heading.empty()) places = &each->second;
+    }
+    return judge(rule, *places, used, name);
 }
 
 }  // namespace detail
@@ -40237,6 +40427,10 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 // (ALLOCSCOPE_BENCHMARK_MAIN has one) the reported run decides. Without a gate every run is judged,
 // also the first run of one iteration, which fills caches.
 //
+// A benchmark has one scope in each thread; a second one is an error. What a thread says about its
+// limits holds for all threads together. If only aggregates are reported
+// (--benchmark_report_aggregates_only), the mean of the repetitions is judged.
+//
 // What state.counters, SetItemsProcessed() and SetLabel() keep after the loop is not counted. If
 // the peak of the loop was below the bytes that they keep, `peak` shows the least that it can have
 // been. A label of more than 15 characters is known only from a run that kept stacks and had one
@@ -40282,6 +40476,7 @@ public:
     void may_keep(std::uint64_t objects) noexcept {
         rule_.least[detail::quantity::live_objects] = 0;
         rule_.most[detail::quantity::live_objects] = static_cast<double>(objects);
+        rule_.limits_living = true;
     }
 
     // Stops counting. What the function does afterwards is not charged.
@@ -40330,6 +40525,21 @@ struct benchmark_memory_pass {
     }
 };
 inline benchmark_memory_pass memory_pass;
+
+// The first scope of a run forgets those of the run before.
+inline void begin_scope() {
+    const std::lock_guard<std::mutex> lock{remembered.mutex};
+    if (remembered.open++ == 0) remembered.ended.clear();
+}
+struct closing_scope {
+    closing_scope() = default;
+    ~closing_scope() {
+        const std::lock_guard<std::mutex> lock{remembered.mutex};
+        --remembered.open;
+    }
+    closing_scope(const closing_scope&) = delete;
+    closing_scope& operator=(const closing_scope&) = delete;
+};
 
 inline options options_of_benchmark(recording wanted) noexcept {
     options made;
@@ -40386,6 +40596,7 @@ inline benchmark_scope::benchmark_scope(benchmark::State& state, recording wante
       counters_before_(detail::counts_of_copy(state.counters)),
       window_("benchmark", detail::options_of_benchmark(wanted)) {
     const pause_recording not_of_the_benchmark;
+    detail::begin_scope();
     const char* refusal = detail::engine_refusal(detail::find_engine());
     if (refusal[0] != '\0') refuse(refusal);
     if (wanted == recording::sampled) {
@@ -40412,6 +40623,7 @@ inline benchmark_scope::~benchmark_scope() {
     own.allocations -= counters_before_.allocations;
     own.bytes_allocated -= counters_before_.bytes_allocated;
     const pause_recording not_of_the_benchmark;
+    const detail::closing_scope closing;
     if (detail::is_skipped(state_)) return;
     const snapshot::window_info& info = alive_.info();
     if (info.not_recording[0] != '\0') {
@@ -40447,6 +40659,11 @@ inline void benchmark_scope::report(const allocation_counts& own) {
     // Google Benchmark adds up the counters of the threads, and then divides as the flags say.
     using benchmark::Counter;
     const bool is_judged_later = detail::benchmark_gates != 0;
+    if (is_judged_later && state_.counters.count(detail::objects_counter) != 0) {
+        return refuse(
+            "this is the second benchmark_scope in one run, whose counters are for one: make a"
+            " benchmark for each");
+    }
     const detail::benchmark_usage values = detail::usage_of(totals, 1);
     for (std::size_t i = 0; i < values.size(); ++i) {
         const detail::benchmark_quantity& shown = detail::benchmark_quantities[i];
@@ -40455,12 +40672,13 @@ inline void benchmark_scope::report(const allocation_counts& own) {
             Counter(values[i], shown.is_of_iteration ? Counter::kAvgIterations : Counter::kDefaults,
                     shown.is_bytes ? Counter::kIs1024 : Counter::kIs1000);
     }
-    detail::remembered.last = &ended;
+    detail::remembered.ended.push_back(&ended);
     if (is_judged_later) return;
     // Each thread is judged by itself, because the sums are not known here.
     const std::string file = rule_.file;
     const std::string place = file.substr(file.rfind('/') + 1) + ':' + std::to_string(rule_.line);
-    const std::string message = detail::judge(ended, detail::usage_of(totals, iterations()), place);
+    const std::string message =
+        detail::judge(ended.first, places, detail::usage_of(totals, iterations()), place);
     if (!message.empty()) state_.SkipWithError(message.c_str());
 }
 
@@ -40500,7 +40718,6 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_INTEGRATIONS_GOOGLE_BENCHMARK)
 
 #include <optional>
-#include <vector>
 
 // google_benchmark_gate.hpp - a reporter before the reporter: leaks and broken limits fail the run.
 
@@ -40629,7 +40846,7 @@ inline bool benchmark_gate::is_shown(Run& run, const std::optional<detail::bench
         !is_aggregate || (has_failed_.count(name) == 0 && run.aggregate_name == "mean");
     if (is_judged && used && detail::outcome_of(run) == detail::run_outcome::has_numbers) {
         const std::lock_guard<std::mutex> lock{detail::remembered.mutex};
-        const std::string message = detail::judge(*detail::remembered.last, *used, name);
+        const std::string message = detail::judge_ended(*used, name);
         if (!message.empty()) detail::fail_run(run, message);
     }
     const bool has_failed = detail::outcome_of(run) == detail::run_outcome::failed;
@@ -47058,18 +47275,6 @@ inline const char* name_of(loss_reason reason) noexcept {
     return "";
 }
 
-// The reason that has this sentence; loss_reason::count if none has, as in a file that another
-// version has saved.
-inline loss_reason reason_of(const snapshot::loss& loss) noexcept {
-    std::uint32_t number = 0;
-    const auto count = static_cast<std::uint32_t>(loss_reason::count);
-    while (number < count &&
-           std::strcmp(loss.reason, sentence_for(static_cast<loss_reason>(number))) != 0) {
-        ++number;
-    }
-    return static_cast<loss_reason>(number);
-}
-
 inline void write_json_losses(json_writer& json, const snapshot::window_info& info) {
     constexpr auto reason_count = static_cast<std::uint32_t>(loss_reason::count);
     std::uint64_t counts[reason_count] = {};
@@ -51612,6 +51817,7 @@ private:
     void set_lists() noexcept {
         parts_->info.losses = parts_->losses.data();
         parts_->info.loss_count = parts_->losses.size();
+        parts_->info.totals.lost_events = lost_events_of(parts_->info);
         parts_->info.moments = parts_->moments.data();
         parts_->info.moment_count = parts_->moments.size();
         parts_->info.ages = parts_->ages.data();
@@ -54229,6 +54435,7 @@ inline sourced_snapshot merged(const std::vector<sourced_snapshot>& given) {
         for (std::size_t i = 0; i < count; ++i) add_losses(losses, parts[i].info());
         info.losses = losses.data();
         info.loss_count = losses.size();
+        info.totals.lost_events = lost_events_of(info);
     });
     if (!is_made) return {refused_snapshot()};
     return {snapshot{block.finish(info)}, source};
@@ -54735,7 +54942,8 @@ public:
         points_.reset(new (std::nothrow) point[most]);
     }
 
-    void add(const snapshot::moment& at, const char* mark) noexcept {
+    // `counted_from_ns`: when its counting began. It ended at `at.at_ns`.
+    void add(const snapshot::moment& at, std::uint64_t counted_from_ns, const char* mark) noexcept {
         if (points_ != nullptr && count_ == most) thin_out();
         if (points_ == nullptr || count_ == most) {
             if (mark[0] != '\0') ++lost_marks_;
@@ -54743,21 +54951,44 @@ public:
         }
         point& here = points_[count_++];
         here.at = at;
+        here.counted_from_ns = counted_from_ns;
         detail::copy_cut(here.mark, mark_bytes, mark);
     }
     void clear() noexcept {
         count_ = 0;
         lost_marks_ = 0;
     }
+    // The window began anew at `since_ns`, in a question that was asked at `asked_ns`. The points
+    // of the new window stay.
+    void begin_anew(std::uint64_t asked_ns, std::uint64_t since_ns) noexcept {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < count_; ++i) {
+            if (points_[i].at.at_ns <= asked_ns || points_[i].counted_from_ns <= since_ns) continue;
+            points_[kept] = points_[i];
+            points_[kept].at.at_ns -= since_ns;
+            points_[kept++].counted_from_ns -= since_ns;
+        }
+        count_ = kept;
+        lost_marks_ = 0;
+    }
     std::uint64_t lost_marks() const noexcept { return lost_marks_; }
 
-    // Copies the points up to `last`, and `last` itself. Throws std::bad_alloc.
-    void copy_to(snapshot::window_info& info, const snapshot::moment& last, arena& memory) const {
+    // `last` is what a snapshot has read that was asked for at `asked_ns`. Copies the points from
+    // before the question, and `last` itself. If the window forgets what it has reported, marks
+    // that were made while it was read are copied, too, with its numbers: they may have been
+    // counted before the window began anew or after that. Throws std::bad_alloc.
+    void copy_to(snapshot::window_info& info, const snapshot::moment& last, std::uint64_t asked_ns,
+                 after_stats then, arena& memory) const {
         list<snapshot::moment> copied{memory};
         copied.reserve(count_ + 1);
-        for (std::size_t i = 0; i < count_ && points_[i].at.at_ns <= last.at_ns; ++i) {
-            snapshot::moment& made = copied.push_back(points_[i].at);
-            made.mark = copy_of(memory, points_[i].mark).data();
+        for (std::size_t i = 0; i < count_; ++i) {
+            const point& each = points_[i];
+            const bool is_earlier = each.at.at_ns <= asked_ns;
+            const bool is_last_mark = then == after_stats::forget && each.mark[0] != '\0' &&
+                                      each.counted_from_ns <= last.at_ns;
+            if (!is_earlier && !is_last_mark) continue;
+            snapshot::moment& made = copied.push_back(is_earlier ? each.at : last);
+            made.mark = copy_of(memory, each.mark).data();
         }
         copied.push_back(last);
         info.moments = copied.data();
@@ -54767,6 +54998,7 @@ public:
 private:
     struct point {
         snapshot::moment at;
+        std::uint64_t counted_from_ns;
         char mark[mark_bytes];
     };
 
@@ -54841,7 +55073,8 @@ private:
     void end_thread() noexcept;
     void add_point(const char* name) noexcept;
     void settle_after_fork() const noexcept;
-    snapshot with_points(const snapshot& of);
+    std::uint64_t now_ns() const noexcept;
+    snapshot read(snapshot (*how)(scope&), detail::after_stats then);
 
     // What is mutable is set right in a forked child by whichever member is called first.
     const std::chrono::milliseconds every_;
@@ -54947,12 +55180,18 @@ inline void timed_scope::settle_after_fork() const noexcept {
     }
 }
 
-inline void timed_scope::add_point(const char* name) noexcept {
-    const allocation_counts now = window_.counts();
+// Since the window began. Needs lock_.
+inline std::uint64_t timed_scope::now_ns() const noexcept {
     const auto since = std::chrono::duration_cast<std::chrono::nanoseconds>(clock::now() - began_);
-    points_.add({static_cast<std::uint64_t>(since.count()), now.live_objects(), now.live_bytes(),
-                 now.allocations, now.bytes_allocated, ""},
-                name);
+    return static_cast<std::uint64_t>(since.count());
+}
+
+inline void timed_scope::add_point(const char* name) noexcept {
+    const std::uint64_t counted_from_ns = now_ns();
+    const allocation_counts now = window_.counts();
+    points_.add(
+        {now_ns(), now.live_objects(), now.live_bytes(), now.allocations, now.bytes_allocated, ""},
+        counted_from_ns, name);
 }
 
 inline void timed_scope::mark(const char* name) noexcept {
@@ -54962,23 +55201,35 @@ inline void timed_scope::mark(const char* name) noexcept {
     if (!is_stopped_) add_point(name != nullptr ? name : "");
 }
 
-// The snapshot is the last point. Points that were added while it was made are left out.
-inline snapshot timed_scope::with_points(const snapshot& of) {
+// The snapshot is the last point. Points that are added while it is made are of later ones. Needs
+// asking_.
+inline snapshot timed_scope::read(snapshot (*how)(scope&), detail::after_stats then) {
+    std::uint64_t asked_ns = 0;
+    {
+        const std::lock_guard<std::mutex> locked{lock_};
+        asked_ns = now_ns();
+    }
+    const snapshot rows = how(window_);
     const std::lock_guard<std::mutex> locked{lock_};
-    return detail::annotated(of, [this](snapshot::window_info& info, detail::arena& memory) {
-        const snapshot::window_estimates& about = info.estimates;
-        points_.copy_to(info,
-                        {info.duration_ns, about.live_objects.value, about.live_bytes.value,
-                         about.allocations.value, about.bytes_allocated.value, ""},
-                        memory);
-        if (points_.lost_marks() == 0) return;
-        detail::list<snapshot::loss> losses{memory};
-        for (std::size_t i = 0; i < info.loss_count; ++i) losses.push_back(info.losses[i]);
-        losses.push_back(
-            {"marks were not kept: a time series has room for 4096 points", points_.lost_marks()});
-        info.losses = losses.data();
-        info.loss_count = losses.size();
-    });
+    snapshot made =
+        detail::annotated(rows, [&](snapshot::window_info& info, detail::arena& memory) {
+            const snapshot::window_estimates& about = info.estimates;
+            points_.copy_to(info,
+                            {info.duration_ns, about.live_objects.value, about.live_bytes.value,
+                             about.allocations.value, about.bytes_allocated.value, ""},
+                            asked_ns, then, memory);
+            if (points_.lost_marks() == 0) return;
+            detail::list<snapshot::loss> losses{memory};
+            for (std::size_t i = 0; i < info.loss_count; ++i) losses.push_back(info.losses[i]);
+            losses.push_back({"marks were not kept: a time series has room for 4096 points",
+                              points_.lost_marks()});
+            info.losses = losses.data();
+            info.loss_count = losses.size();
+        });
+    if (then != detail::after_stats::forget || !detail::has_totals(rows.info())) return made;
+    began_ += std::chrono::nanoseconds{rows.info().duration_ns};
+    points_.begin_anew(asked_ns, rows.info().duration_ns);
+    return made;
 }
 
 // A scope must not be stopped while it is read.
@@ -54996,7 +55247,8 @@ inline snapshot timed_scope::stats() {
     const pause_recording quietly;
     settle_after_fork();
     const std::lock_guard<std::mutex> asking{asking_};
-    return is_stopped_ ? last_ : with_points(window_.stats());
+    if (is_stopped_) return last_;
+    return read([](scope& of) { return of.stats(); }, detail::after_stats::go_on);
 }
 
 inline snapshot timed_scope::stats_and_forget() {
@@ -55004,11 +55256,7 @@ inline snapshot timed_scope::stats_and_forget() {
     settle_after_fork();
     const std::lock_guard<std::mutex> asking{asking_};
     if (is_stopped_) return last_;
-    const snapshot reported = with_points(window_.stats_and_forget());
-    const std::lock_guard<std::mutex> locked{lock_};
-    began_ = clock::now();
-    points_.clear();
-    return reported;
+    return read([](scope& of) { return of.stats_and_forget(); }, detail::after_stats::forget);
 }
 
 inline snapshot timed_scope::stop() {
@@ -55020,7 +55268,7 @@ inline snapshot timed_scope::stop() {
         const std::lock_guard<std::mutex> locked{lock_};
         is_stopped_ = true;
     }
-    last_ = with_points(window_.stop());
+    last_ = read([](scope& of) { return of.stop(); }, detail::after_stats::end);
     return last_;
 }
 

@@ -142,22 +142,28 @@ int main() {
 """
 
 
-def says_what_no_stack_has(recorder, show, folder, compiler):
-    """Sums of stacks that lack allocations say how many."""
+def sums_of_ended_threads(recorder, show, folder, compiler):
+    """Sums of stacks have what threads that have ended allocated. With details they lack some of
+    it, and say how much."""
     program = compiled(folder, "passing", PASSING_THREADS, compiler, *WITHOUT_CXX, "-pthread")
-    path = folder / "passing.allocscope"
-    recorder.run([program], "--output", path)
-    answer = json.loads(show("show", "--by", "function", "--format", "json", path))
-    missing = [answer["totals"][name] - sum(group[name] for group in answer["groups"])
-               for name in ("allocations", "bytes_allocated")]
-    assert answer["totals"]["allocations"] >= 3000 and missing[1] == 64 * missing[0] > 0, missing
-    wanted = (f"\n{missing[0]} allocations of {missing[1]} bytes are in the totals alone:"
-              " their stacks are not kept\n")
-    for how in ("--by", "function"), ("--tree",), ("--callers",):
-        assert show("show", *how, path).endswith(wanted), (how, show("show", *how, path))
-    only = show("show", "--by", "function", "--only", "make_and_free", path)
-    assert "totals alone" not in only, only  # nobody knows whose they were
-    assert "totals alone" not in show("show", path)  # its rows are of live objects
+    for options in [], ["--details"]:
+        path = folder / "passing.allocscope"
+        recorder.run([program], *options, "--output", path)
+        answer = json.loads(show("show", "--by", "function", "--format", "json", path))
+        missing = [answer["totals"][name] - sum(group[name] for group in answer["groups"])
+                   for name in ("allocations", "bytes_allocated")]
+        assert answer["totals"]["allocations"] >= 3000, answer["totals"]
+        made = [group["allocations"] for group in answer["groups"]
+                if group["name"].startswith("make_and_free")]
+        assert (missing == [0, 0]) == (made == [3000]) == (options == []), (missing, made)
+        wanted = (f"\n{missing[0]} allocations of {missing[1]} bytes are in the totals alone:"
+                  " their stacks are not kept\n") if options else ""
+        for how in ("--by", "function"), ("--tree",), ("--callers",):
+            shown = show("show", *how, path)
+            assert shown.endswith(wanted) and (options or "totals alone" not in shown), shown
+        only = show("show", "--by", "function", "--only", "make_and_free", path)
+        assert "totals alone" not in only, only  # nobody knows whose they were
+        assert "totals alone" not in show("show", path)  # its rows are of live objects
 
 
 AGES = r"""
@@ -270,7 +276,7 @@ def main():
         show, folder = heap.show, heap.folder
         knows_details(heap.recorder, show, folder, heap.known)
         knows_threads(heap.recorder, show, folder, heap.compiler)
-        says_what_no_stack_has(heap.recorder, show, folder, heap.compiler)
+        sums_of_ended_threads(heap.recorder, show, folder, heap.compiler)
         knows_ages(heap.recorder, show, folder, heap.old, heap.compiler)
         keeps_a_time_series(heap.recorder, show, folder)
 

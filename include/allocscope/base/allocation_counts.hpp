@@ -1,9 +1,9 @@
-// allocation_counts.hpp - the five numbers of a window.
+// allocation_counts.hpp - the numbers of a window.
 //
 // Room:     base (floor 0), malloc-safe
 // Called:   filled by windows/, handed to the user by measure/scope.hpp and snapshot/
 // Threads:  a plain value
-// Memory:   40 bytes
+// Memory:   48 bytes
 //
 //     allocscope::allocation_counts now = window.counts();
 //     now.allocations;      // 1100
@@ -29,6 +29,10 @@ struct allocation_counts {
     // allocates and frees the window's objects; with n threads within n * 64 KiB of the true
     // number.
     std::uint64_t peak_bytes = 0;
+    // Events of the process since the window opened that are missing in some or all of these
+    // numbers, because they could not be recorded; info().losses of a snapshot says why. If this is
+    // not 0, each number may be too low.
+    std::uint64_t lost_events = 0;
 
     std::uint64_t live_objects() const noexcept { return allocations - frees; }
     std::uint64_t live_bytes() const noexcept { return bytes_allocated - bytes_freed; }

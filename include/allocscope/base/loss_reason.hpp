@@ -36,6 +36,30 @@ enum class loss_reason : std::uint32_t {
     count
 };
 
+// Whether such an event is missing, in part or as a whole, in the counts of a window. The others
+// are counted, if without their place or only later. Lost samples are missing in estimates only.
+constexpr bool is_missing_in_counts(loss_reason reason, bool is_sampled) noexcept {
+    switch (reason) {
+        case loss_reason::no_room_for_site:
+        case loss_reason::record_replaced:
+        case loss_reason::operators_of_others:
+            return false;
+        case loss_reason::sample_not_recorded:
+            return is_sampled;
+        default:
+            return reason != loss_reason::count;
+    }
+}
+
+// The events of the losses, one number for each reason, that are missing in the counts.
+constexpr std::uint64_t lost_events_in(const std::uint64_t* losses, bool is_sampled) noexcept {
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(loss_reason::count); ++i) {
+        if (is_missing_in_counts(static_cast<loss_reason>(i), is_sampled)) sum += losses[i];
+    }
+    return sum;
+}
+
 }  // namespace detail
 
 ALLOCSCOPE_NAMESPACE_END

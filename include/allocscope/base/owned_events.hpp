@@ -81,6 +81,9 @@ public:
         }
     }
     // For the owner only, or while no thread can write.
+    void add_sum(const event_sum& more) noexcept {
+        store(own_value() + two_words{more.bytes, more.events});
+    }
     void clear() noexcept {
         store(two_words{0, 0});
     }

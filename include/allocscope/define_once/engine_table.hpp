@@ -175,7 +175,9 @@ inline snapshot_data* engine_process_stats(after_stats then) {
     }
 }
 
+// A pause also keeps what happens meanwhile from the guards around it.
 inline void engine_pause(int change) {
+    own_watches.allow_depth += static_cast<std::uint32_t>(change);
     pause_now(change);
 }
 

@@ -44,9 +44,9 @@ public:
 
     // Returns "" if no number is above its baseline. Otherwise returns one line that says what
     // increased, or why nothing could be compared (the name has no baseline; the file cannot be
-    // read, or has another version), and what to do. It compares allocations, bytes, peak_bytes,
-    // live_objects and live_bytes. While updating it returns "", or why the file could not be
-    // written.
+    // read, or has another version; events are missing in the counts), and what to do. It compares
+    // allocations, bytes, peak_bytes, live_objects and live_bytes. While updating it returns "", or
+    // why nothing was written.
     // Cost: the first call reads the file; each update reads and writes it.
     std::string(check)(const std::string& name, const allocation_counts& counts);
 
@@ -74,6 +74,14 @@ inline measured_numbers baseline_numbers(const allocation_counts& counts) {
             {"peak_bytes", number(counts.peak_bytes)},
             {"live_objects", number(counts.live_objects())},
             {"live_bytes", number(counts.live_bytes())}};
+}
+
+// Returns "", or that the counts may be too low, so that they cannot be compared or kept.
+inline std::string uncertainty_of(const std::string& name, const allocation_counts& counts) {
+    if (counts.lost_events == 0) return {};
+    return '"' + name + "\": " + std::to_string(counts.lost_events) +
+           (counts.lost_events == 1 ? " event was" : " events were") +
+           " not recorded, so nothing is certain; stats() tells why";
 }
 
 // Whether `now` is more than the tolerance allows. A difference that only comes from rounding does
@@ -120,6 +128,7 @@ inline std::string(baselines::check)(const std::string& name, const allocation_c
         error = "the tolerance of baselines is " + std::to_string(tolerance_percent_) +
                 " %; it must be 0 or more";
     }
+    if (error.empty()) error = detail::uncertainty_of(name, counts);
     if (error.empty()) {
         const detail::measured_numbers now = detail::baseline_numbers(counts);
         const std::string kept_as = detail::name_in_file(name);

@@ -152,7 +152,7 @@ inline bool benchmark_gate::is_shown(Run& run, const std::optional<detail::bench
         !is_aggregate || (has_failed_.count(name) == 0 && run.aggregate_name == "mean");
     if (is_judged && used && detail::outcome_of(run) == detail::run_outcome::has_numbers) {
         const std::lock_guard<std::mutex> lock{detail::remembered.mutex};
-        const std::string message = detail::judge(*detail::remembered.last, *used, name);
+        const std::string message = detail::judge_ended(*used, name);
         if (!message.empty()) detail::fail_run(run, message);
     }
     const bool has_failed = detail::outcome_of(run) == detail::run_outcome::failed;

@@ -32,6 +32,7 @@
 #include <string>   // string
 #include <tuple>    // tie
 #include <utility>  // pair
+#include <vector>   // vector
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -79,17 +80,30 @@ struct benchmark_rule {
     int line = 0;
     benchmark_usage least{};
     benchmark_usage most{0, unlimited, unlimited, unlimited, unlimited};
+    bool limits_living = false;  // the user has said what may be alive
 
     bool operator<(const benchmark_rule& other) const noexcept {
-        return std::tie(file, line, least, most) <
-               std::tie(other.file, other.line, other.least, other.most);
+        return std::tie(file, line, least, most, limits_living) <
+               std::tie(other.file, other.line, other.least, other.most, other.limits_living);
+    }
+
+    // Also keeps what another thread of the benchmark wants.
+    void add(const benchmark_rule& other) noexcept {
+        for (std::size_t i = 0; i < quantity::count; ++i) {
+            const bool is_living = i < quantity::allocations;
+            if (is_living && limits_living && !other.limits_living) continue;
+            const bool is_replaced = is_living && !limits_living && other.limits_living;
+            if (is_replaced || other.least[i] > least[i]) least[i] = other.least[i];
+            if (is_replaced || other.most[i] < most[i]) most[i] = other.most[i];
+        }
+        limits_living = limits_living || other.limits_living;
     }
 
     // A limit of live objects or bytes replaces the default.
     void take(const check_limits& wanted) noexcept {
         const count_range ranges[] = {wanted.live_objects, wanted.live_bytes, wanted.allocations,
                                       wanted.bytes, wanted.peak_bytes};
-        bool limits_living = false;
+        limits_living = false;
         for (std::size_t i = 0; i < quantity::count; ++i) {
             least[i] = static_cast<double>(ranges[i].least);
             most[i] = static_cast<double>(ranges[i].most);  // if not limited, above every count
@@ -121,10 +135,12 @@ struct benchmark_memory {
 
     std::mutex mutex;
     std::map<benchmark_rule, benchmark_places> places;
-    // Google Benchmark reports a benchmark right after its last call, so this is the scope of the
-    // runs that are being reported. (In older releases a scope cannot learn the name of its
-    // benchmark.)
-    const ended_scope* last = nullptr;
+    // Google Benchmark reports a benchmark right after its last call, so these are the scopes of
+    // the runs that are being reported, one for each thread. (In older releases a scope cannot
+    // learn the name of its benchmark.) All threads open their scopes before the first one closes
+    // its own.
+    std::vector<const ended_scope*> ended;
+    std::size_t open = 0;                      // scopes
     std::map<std::string, std::string> saved;  // by benchmark: "; saved in <file>"
 };
 inline benchmark_memory remembered;
@@ -201,9 +217,8 @@ inline std::string excess_text(const benchmark_rule& rule, const benchmark_usage
 // Returns "" if the run keeps the rule; otherwise one line that also names the evidence file. Each
 // benchmark is saved once, because its repetitions and a second reporter report the same.
 // `remembered` must be locked.
-inline std::string judge(const benchmark_memory::ended_scope& ended, const benchmark_usage& used,
-                         const std::string& name) {
-    const auto& [rule, places] = ended;
+inline std::string judge(const benchmark_rule& rule, const benchmark_places& places,
+                         const benchmark_usage& used, const std::string& name) {
     const std::size_t broken = rule.first_broken(used, 0);
     if (broken == quantity::count) return {};
     const bool is_of_living = broken < quantity::allocations;
@@ -226,6 +241,18 @@ inline std::string judge(const benchmark_memory::ended_scope& ended, const bench
         if (problem != nullptr) saved = std::string{"; "} + problem;
     }
     return text + saved;
+}
+
+// Judges a run by the rules of all its threads. `remembered` must be locked.
+inline std::string judge_ended(const benchmark_usage& used, const std::string& name) {
+    if (remembered.ended.empty()) return {};
+    benchmark_rule rule = remembered.ended.front()->first;
+    const benchmark_places* places = &remembered.ended.front()->second;
+    for (const benchmark_memory::ended_scope* each : remembered.ended) {
+        rule.add(each->first);
+        if (places->heading.empty()) places = &each->second;
+    }
+    return judge(rule, *places, used, name);
 }
 
 }  // namespace detail

@@ -43,6 +43,10 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 // (ALLOCSCOPE_BENCHMARK_MAIN has one) the reported run decides. Without a gate every run is judged,
 // also the first run of one iteration, which fills caches.
 //
+// A benchmark has one scope in each thread; a second one is an error. What a thread says about its
+// limits holds for all threads together. If only aggregates are reported
+// (--benchmark_report_aggregates_only), the mean of the repetitions is judged.
+//
 // What state.counters, SetItemsProcessed() and SetLabel() keep after the loop is not counted. If
 // the peak of the loop was below the bytes that they keep, `peak` shows the least that it can have
 // been. A label of more than 15 characters is known only from a run that kept stacks and had one
@@ -88,6 +92,7 @@ public:
     void may_keep(std::uint64_t objects) noexcept {
         rule_.least[detail::quantity::live_objects] = 0;
         rule_.most[detail::quantity::live_objects] = static_cast<double>(objects);
+        rule_.limits_living = true;
     }
 
     // Stops counting. What the function does afterwards is not charged.
@@ -136,6 +141,21 @@ struct benchmark_memory_pass {
     }
 };
 inline benchmark_memory_pass memory_pass;
+
+// The first scope of a run forgets those of the run before.
+inline void begin_scope() {
+    const std::lock_guard<std::mutex> lock{remembered.mutex};
+    if (remembered.open++ == 0) remembered.ended.clear();
+}
+struct closing_scope {
+    closing_scope() = default;
+    ~closing_scope() {
+        const std::lock_guard<std::mutex> lock{remembered.mutex};
+        --remembered.open;
+    }
+    closing_scope(const closing_scope&) = delete;
+    closing_scope& operator=(const closing_scope&) = delete;
+};
 
 inline options options_of_benchmark(recording wanted) noexcept {
     options made;
@@ -192,6 +212,7 @@ inline benchmark_scope::benchmark_scope(benchmark::State& state, recording wante
       counters_before_(detail::counts_of_copy(state.counters)),
       window_("benchmark", detail::options_of_benchmark(wanted)) {
     const pause_recording not_of_the_benchmark;
+    detail::begin_scope();
     const char* refusal = detail::engine_refusal(detail::find_engine());
     if (refusal[0] != '\0') refuse(refusal);
     if (wanted == recording::sampled) {
@@ -218,6 +239,7 @@ inline benchmark_scope::~benchmark_scope() {
     own.allocations -= counters_before_.allocations;
     own.bytes_allocated -= counters_before_.bytes_allocated;
     const pause_recording not_of_the_benchmark;
+    const detail::closing_scope closing;
     if (detail::is_skipped(state_)) return;
     const snapshot::window_info& info = alive_.info();
     if (info.not_recording[0] != '\0') {
@@ -253,6 +275,11 @@ inline void benchmark_scope::report(const allocation_counts& own) {
     // Google Benchmark adds up the counters of the threads, and then divides as the flags say.
     using benchmark::Counter;
     const bool is_judged_later = detail::benchmark_gates != 0;
+    if (is_judged_later && state_.counters.count(detail::objects_counter) != 0) {
+        return refuse(
+            "this is the second benchmark_scope in one run, whose counters are for one: make a"
+            " benchmark for each");
+    }
     const detail::benchmark_usage values = detail::usage_of(totals, 1);
     for (std::size_t i = 0; i < values.size(); ++i) {
         const detail::benchmark_quantity& shown = detail::benchmark_quantities[i];
@@ -261,12 +288,13 @@ inline void benchmark_scope::report(const allocation_counts& own) {
             Counter(values[i], shown.is_of_iteration ? Counter::kAvgIterations : Counter::kDefaults,
                     shown.is_bytes ? Counter::kIs1024 : Counter::kIs1000);
     }
-    detail::remembered.last = &ended;
+    detail::remembered.ended.push_back(&ended);
     if (is_judged_later) return;
     // Each thread is judged by itself, because the sums are not known here.
     const std::string file = rule_.file;
     const std::string place = file.substr(file.rfind('/') + 1) + ':' + std::to_string(rule_.line);
-    const std::string message = detail::judge(ended, detail::usage_of(totals, iterations()), place);
+    const std::string message =
+        detail::judge(ended.first, places, detail::usage_of(totals, iterations()), place);
     if (!message.empty()) state_.SkipWithError(message.c_str());
 }
 

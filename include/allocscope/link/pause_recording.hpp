@@ -13,8 +13,10 @@
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// While an object of this class lives, no window is charged with what its thread allocates. Frees
-// are still seen. Objects may be nested. The thread that made an object must destroy it.
+// While an object of this class lives, no window is charged with what its thread allocates. Windows
+// still see frees. What the thread allocates and frees meanwhile breaks none of the
+// no_allocation_guards around it, and no injected fault makes it fail. A guard inside it watches.
+// Objects may be nested. The thread that made an object must destroy it.
 class pause_recording {
 public:
     [[nodiscard]] pause_recording() noexcept : engine_(detail::usable_engine()) {

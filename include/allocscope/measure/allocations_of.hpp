@@ -24,7 +24,7 @@
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-// The averages over all runs, rounded down; exact when there was one run.
+// The averages over all runs, rounded down; exact when there was one run. `lost_events` is the sum.
 struct run_counts : allocation_counts {
     std::uint64_t runs = 0;
     double average_allocations = 0;
@@ -61,6 +61,7 @@ public:
         total_.bytes_allocated += run.bytes_allocated;
         total_.bytes_freed += run.bytes_freed;
         total_.peak_bytes += run.peak_bytes;
+        total_.lost_events += run.lost_events;
     }
     run_counts average() const noexcept {
         run_counts made = total_;

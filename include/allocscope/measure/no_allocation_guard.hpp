@@ -39,6 +39,8 @@ enum class forbidden : std::uint32_t {
     allocations_and_frees  // free() may take a lock too
 };
 
+// What the thread allocates under allow_allocations or pause_recording inside the guard breaks no
+// promise.
 class no_allocation_guard {
 public:
     // on_violation::throw_error() throws violation_error out of operator new; a nothrow operator
@@ -82,7 +84,8 @@ private:
 };
 
 // While an object of this class lives, what its thread allocates and frees breaks none of the
-// guards around it. Windows still count it. Objects may be nested. A guard inside it watches again.
+// guards around it. Windows still count it (under a pause_recording they do not). Objects may be
+// nested. A guard inside it watches again.
 class allow_allocations {
 public:
     [[nodiscard]] allow_allocations() noexcept : engine_(detail::usable_engine()) {

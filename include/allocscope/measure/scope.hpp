@@ -5,7 +5,7 @@
 // Threads:  any thread may call any member, not only the one that opened the window, and several
 //           may do so at once; but stop() and the destructor need the scope alone. Not in a signal
 //           handler (docs/limits.md)
-// Memory:   a scope is 64 bytes; what the window records is kept by the engine
+// Memory:   a scope is 72 bytes; what the window records is kept by the engine
 //
 //     allocscope::scope window{"load"};            // starts
 //     load();

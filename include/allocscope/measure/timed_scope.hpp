@@ -3,7 +3,7 @@
 // Room:     measure (floor 8), not malloc-safe
 // Called:   by the user, through the door time_series.hpp
 // Threads:  any thread may call any member; has one thread of its own, if asked for
-// Memory:   104 bytes for each point, charged to no window
+// Memory:   112 bytes for each point, charged to no window
 //
 //     allocscope::timed_scope window{"load", std::chrono::milliseconds{10}};
 //     parse();
@@ -56,7 +56,8 @@ public:
         points_.reset(new (std::nothrow) point[most]);
     }
 
-    void add(const snapshot::moment& at, const char* mark) noexcept {
+    // `counted_from_ns`: when its counting began. It ended at `at.at_ns`.
+    void add(const snapshot::moment& at, std::uint64_t counted_from_ns, const char* mark) noexcept {
         if (points_ != nullptr && count_ == most) thin_out();
         if (points_ == nullptr || count_ == most) {
             if (mark[0] != '\0') ++lost_marks_;
@@ -64,21 +65,44 @@ public:
         }
         point& here = points_[count_++];
         here.at = at;
+        here.counted_from_ns = counted_from_ns;
         detail::copy_cut(here.mark, mark_bytes, mark);
     }
     void clear() noexcept {
         count_ = 0;
         lost_marks_ = 0;
     }
+    // The window began anew at `since_ns`, in a question that was asked at `asked_ns`. The points
+    // of the new window stay.
+    void begin_anew(std::uint64_t asked_ns, std::uint64_t since_ns) noexcept {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < count_; ++i) {
+            if (points_[i].at.at_ns <= asked_ns || points_[i].counted_from_ns <= since_ns) continue;
+            points_[kept] = points_[i];
+            points_[kept].at.at_ns -= since_ns;
+            points_[kept++].counted_from_ns -= since_ns;
+        }
+        count_ = kept;
+        lost_marks_ = 0;
+    }
     std::uint64_t lost_marks() const noexcept { return lost_marks_; }
 
-    // Copies the points up to `last`, and `last` itself. Throws std::bad_alloc.
-    void copy_to(snapshot::window_info& info, const snapshot::moment& last, arena& memory) const {
+    // `last` is what a snapshot has read that was asked for at `asked_ns`. Copies the points from
+    // before the question, and `last` itself. If the window forgets what it has reported, marks
+    // that were made while it was read are copied, too, with its numbers: they may have been
+    // counted before the window began anew or after that. Throws std::bad_alloc.
+    void copy_to(snapshot::window_info& info, const snapshot::moment& last, std::uint64_t asked_ns,
+                 after_stats then, arena& memory) const {
         list<snapshot::moment> copied{memory};
         copied.reserve(count_ + 1);
-        for (std::size_t i = 0; i < count_ && points_[i].at.at_ns <= last.at_ns; ++i) {
-            snapshot::moment& made = copied.push_back(points_[i].at);
-            made.mark = copy_of(memory, points_[i].mark).data();
+        for (std::size_t i = 0; i < count_; ++i) {
+            const point& each = points_[i];
+            const bool is_earlier = each.at.at_ns <= asked_ns;
+            const bool is_last_mark = then == after_stats::forget && each.mark[0] != '\0' &&
+                                      each.counted_from_ns <= last.at_ns;
+            if (!is_earlier && !is_last_mark) continue;
+            snapshot::moment& made = copied.push_back(is_earlier ? each.at : last);
+            made.mark = copy_of(memory, each.mark).data();
         }
         copied.push_back(last);
         info.moments = copied.data();
@@ -88,6 +112,7 @@ public:
 private:
     struct point {
         snapshot::moment at;
+        std::uint64_t counted_from_ns;
         char mark[mark_bytes];
     };
 
@@ -162,7 +187,8 @@ private:
     void end_thread() noexcept;
     void add_point(const char* name) noexcept;
     void settle_after_fork() const noexcept;
-    snapshot with_points(const snapshot& of);
+    std::uint64_t now_ns() const noexcept;
+    snapshot read(snapshot (*how)(scope&), detail::after_stats then);
 
     // What is mutable is set right in a forked child by whichever member is called first.
     const std::chrono::milliseconds every_;
@@ -268,12 +294,18 @@ inline void timed_scope::settle_after_fork() const noexcept {
     }
 }
 
-inline void timed_scope::add_point(const char* name) noexcept {
-    const allocation_counts now = window_.counts();
+// Since the window began. Needs lock_.
+inline std::uint64_t timed_scope::now_ns() const noexcept {
     const auto since = std::chrono::duration_cast<std::chrono::nanoseconds>(clock::now() - began_);
-    points_.add({static_cast<std::uint64_t>(since.count()), now.live_objects(), now.live_bytes(),
-                 now.allocations, now.bytes_allocated, ""},
-                name);
+    return static_cast<std::uint64_t>(since.count());
+}
+
+inline void timed_scope::add_point(const char* name) noexcept {
+    const std::uint64_t counted_from_ns = now_ns();
+    const allocation_counts now = window_.counts();
+    points_.add(
+        {now_ns(), now.live_objects(), now.live_bytes(), now.allocations, now.bytes_allocated, ""},
+        counted_from_ns, name);
 }
 
 inline void timed_scope::mark(const char* name) noexcept {
@@ -283,23 +315,35 @@ inline void timed_scope::mark(const char* name) noexcept {
     if (!is_stopped_) add_point(name != nullptr ? name : "");
 }
 
-// The snapshot is the last point. Points that were added while it was made are left out.
-inline snapshot timed_scope::with_points(const snapshot& of) {
+// The snapshot is the last point. Points that are added while it is made are of later ones. Needs
+// asking_.
+inline snapshot timed_scope::read(snapshot (*how)(scope&), detail::after_stats then) {
+    std::uint64_t asked_ns = 0;
+    {
+        const std::lock_guard<std::mutex> locked{lock_};
+        asked_ns = now_ns();
+    }
+    const snapshot rows = how(window_);
     const std::lock_guard<std::mutex> locked{lock_};
-    return detail::annotated(of, [this](snapshot::window_info& info, detail::arena& memory) {
-        const snapshot::window_estimates& about = info.estimates;
-        points_.copy_to(info,
-                        {info.duration_ns, about.live_objects.value, about.live_bytes.value,
-                         about.allocations.value, about.bytes_allocated.value, ""},
-                        memory);
-        if (points_.lost_marks() == 0) return;
-        detail::list<snapshot::loss> losses{memory};
-        for (std::size_t i = 0; i < info.loss_count; ++i) losses.push_back(info.losses[i]);
-        losses.push_back(
-            {"marks were not kept: a time series has room for 4096 points", points_.lost_marks()});
-        info.losses = losses.data();
-        info.loss_count = losses.size();
-    });
+    snapshot made =
+        detail::annotated(rows, [&](snapshot::window_info& info, detail::arena& memory) {
+            const snapshot::window_estimates& about = info.estimates;
+            points_.copy_to(info,
+                            {info.duration_ns, about.live_objects.value, about.live_bytes.value,
+                             about.allocations.value, about.bytes_allocated.value, ""},
+                            asked_ns, then, memory);
+            if (points_.lost_marks() == 0) return;
+            detail::list<snapshot::loss> losses{memory};
+            for (std::size_t i = 0; i < info.loss_count; ++i) losses.push_back(info.losses[i]);
+            losses.push_back({"marks were not kept: a time series has room for 4096 points",
+                              points_.lost_marks()});
+            info.losses = losses.data();
+            info.loss_count = losses.size();
+        });
+    if (then != detail::after_stats::forget || !detail::has_totals(rows.info())) return made;
+    began_ += std::chrono::nanoseconds{rows.info().duration_ns};
+    points_.begin_anew(asked_ns, rows.info().duration_ns);
+    return made;
 }
 
 // A scope must not be stopped while it is read.
@@ -317,7 +361,8 @@ inline snapshot timed_scope::stats() {
     const pause_recording quietly;
     settle_after_fork();
     const std::lock_guard<std::mutex> asking{asking_};
-    return is_stopped_ ? last_ : with_points(window_.stats());
+    if (is_stopped_) return last_;
+    return read([](scope& of) { return of.stats(); }, detail::after_stats::go_on);
 }
 
 inline snapshot timed_scope::stats_and_forget() {
@@ -325,11 +370,7 @@ inline snapshot timed_scope::stats_and_forget() {
     settle_after_fork();
     const std::lock_guard<std::mutex> asking{asking_};
     if (is_stopped_) return last_;
-    const snapshot reported = with_points(window_.stats_and_forget());
-    const std::lock_guard<std::mutex> locked{lock_};
-    began_ = clock::now();
-    points_.clear();
-    return reported;
+    return read([](scope& of) { return of.stats_and_forget(); }, detail::after_stats::forget);
 }
 
 inline snapshot timed_scope::stop() {
@@ -341,7 +382,7 @@ inline snapshot timed_scope::stop() {
         const std::lock_guard<std::mutex> locked{lock_};
         is_stopped_ = true;
     }
-    last_ = with_points(window_.stop());
+    last_ = read([](scope& of) { return of.stop(); }, detail::after_stats::end);
     return last_;
 }
 

@@ -383,9 +383,8 @@ inline void end_taking(live_window& taken, const window_facts& facts) {
     } else {  // it has begun anew, and what was lost since belongs to the next report
         std::memcpy(taken.losses, window.losses_before, sizeof taken.losses);
     }
-    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(loss_reason::count); ++i) {
-        taken.losses[i] -= taken.losses_before[i];
-    }
+    subtract_losses(taken.losses, taken.losses_before);
+    totals.lost_events = lost_events_in(taken.losses, taken.wanted.record == recording::sampled);
 }
 
 // Takes the window's live objects, and restarts the window if it is to forget them. The caller must
@@ -411,8 +410,8 @@ inline void take_live_objects(live_window& taken, window_id id, after_stats then
 }
 
 // For a window that records every event. All objects that were born in the window replace those
-// that are alive, because the code that allocated too much may have freed everything again. What
-// nested windows have reclaimed in the meantime is in the totals only.
+// that are alive, because the code that allocated too much may have freed everything again. With
+// details, what nested windows have reclaimed in the meantime is in the totals only.
 inline void count_births_by_site(live_window& window) {
     window.sites.append(window.gone);
     window.gone.cut(0);

@@ -85,21 +85,22 @@ inline bool is_to_fail(thread_state& thread, std::uint64_t bytes, std::uintptr_t
 }
 
 // Called before the real allocation. True: the hook must behave as if there were no memory. Throws
-// what a guard throws, if the hook may throw; otherwise the guard's finish() throws it. Allocations
-// that are charged to no window do not count, and neither do those of a signal handler that
-// interrupted a hook.
+// what a guard throws, if the hook may throw; otherwise the guard's finish() throws it. Plans do
+// not count what is allocated under a pause_recording. Neither plans nor guards count what a signal
+// handler allocates that interrupted a hook.
 ALLOCSCOPE_SLOW_PATH bool is_refused_by_watch(std::uint64_t bytes, std::uintptr_t frame,
                                               bool may_throw = true) {
-    const bool may_fail = fault_plans.armed.load(memory_order::acquire) != 0;
+    bool may_fail = fault_plans.armed.load(memory_order::acquire) != 0;
     const bool is_forbidden = has_guard_against(false);
     if ((!may_fail && !is_forbidden) || own_watches.is_telling) return false;
     thread_state* thread = enter(frame, false);
     if (thread == nullptr) return false;
     const thread_state& primary = thread->primary();
-    if (primary.pause_depth != 0 || thread != &primary) {
+    if (thread != &primary) {
         leave(*thread);
         return false;
     }
+    may_fail = may_fail && primary.pause_depth == 0;
     std::uintptr_t frames[most_fault_frames];
     const std::uint32_t count = is_forbidden ? capture_stack(*thread, frame, frames) : 0;
     const bool fails = may_fail && is_to_fail(*thread, bytes, frame);
@@ -120,7 +121,7 @@ ALLOCSCOPE_SLOW_PATH void tell_watch_of_free(std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame, false);
     if (thread == nullptr) return;
     const thread_state& primary = thread->primary();
-    const bool is_meant = primary.pause_depth == 0 && thread == &primary;
+    const bool is_meant = thread == &primary;
     std::uintptr_t frames[most_fault_frames];
     const std::uint32_t count = is_meant ? capture_stack(*thread, frame, frames) : 0;
     leave(*thread);

@@ -67,7 +67,6 @@
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
-#include <cstring>  // strcmp
 #include <string>   // string
 
 ALLOCSCOPE_COLD_BEGIN
@@ -271,18 +270,6 @@ inline const char* name_of(loss_reason reason) noexcept {
             break;
     }
     return "";
-}
-
-// The reason that has this sentence; loss_reason::count if none has, as in a file that another
-// version has saved.
-inline loss_reason reason_of(const snapshot::loss& loss) noexcept {
-    std::uint32_t number = 0;
-    const auto count = static_cast<std::uint32_t>(loss_reason::count);
-    while (number < count &&
-           std::strcmp(loss.reason, sentence_for(static_cast<loss_reason>(number))) != 0) {
-        ++number;
-    }
-    return static_cast<loss_reason>(number);
 }
 
 inline void write_json_losses(json_writer& json, const snapshot::window_info& info) {

@@ -34,6 +34,7 @@
 #include <allocscope/report/merge_refusals.hpp>
 #include <allocscope/report/text_sink.hpp>
 #include <allocscope/snapshot/estimates.hpp>
+#include <allocscope/snapshot/loss_sentences.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/snapshot/snapshot_block.hpp>
 #include <allocscope/snapshot/snapshot_members.hpp>
@@ -283,6 +284,7 @@ inline sourced_snapshot merged(const std::vector<sourced_snapshot>& given) {
         for (std::size_t i = 0; i < count; ++i) add_losses(losses, parts[i].info());
         info.losses = losses.data();
         info.loss_count = losses.size();
+        info.totals.lost_events = lost_events_of(info);
     });
     if (!is_made) return {refused_snapshot()};
     return {snapshot{block.finish(info)}, source};

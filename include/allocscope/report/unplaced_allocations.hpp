@@ -5,9 +5,9 @@
 // Threads:  any
 // Memory:   of the text that is written to
 //
-// When a thread ends or another window closes, stacks of which nothing is alive may be forgotten
-// (windows/table_release.hpp). What they had allocated stays in the totals. So sums of stacks lack
-// it, and whoever shows such sums says so.
+// With options::details, when a thread ends or another window closes, stacks of which nothing is
+// alive may be forgotten (windows/table_release.hpp). What they had allocated stays in the totals.
+// So sums of stacks lack it, and whoever shows such sums says so.
 
 #ifndef ALLOCSCOPE_REPORT_UNPLACED_ALLOCATIONS_HPP
 #define ALLOCSCOPE_REPORT_UNPLACED_ALLOCATIONS_HPP

@@ -32,6 +32,7 @@
 #include <allocscope/saved/saved_records.hpp>
 #include <allocscope/saved/saved_rows.hpp>
 #include <allocscope/saved/unreadable_file.hpp>
+#include <allocscope/snapshot/loss_sentences.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/snapshot/snapshot_block.hpp>
 #include <allocscope/snapshot/snapshot_difference.hpp>
@@ -452,6 +453,7 @@ private:
     void set_lists() noexcept {
         parts_->info.losses = parts_->losses.data();
         parts_->info.loss_count = parts_->losses.size();
+        parts_->info.totals.lost_events = lost_events_of(parts_->info);
         parts_->info.moments = parts_->moments.data();
         parts_->info.moment_count = parts_->moments.size();
         parts_->info.ages = parts_->ages.data();

@@ -10,7 +10,13 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/loss_reason.hpp>
+#include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t
+#include <cstring>  // strcmp
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -58,6 +64,29 @@ ALLOCSCOPE_INLINE const char* sentence_for(loss_reason reason) noexcept {
             break;
     }
     return "events were not recorded";
+}
+
+// The reason that has this sentence; loss_reason::count if none has, as in a file that another
+// version has saved.
+inline loss_reason reason_of(const snapshot::loss& loss) noexcept {
+    std::uint32_t number = 0;
+    const auto count = static_cast<std::uint32_t>(loss_reason::count);
+    while (number < count &&
+           std::strcmp(loss.reason, sentence_for(static_cast<loss_reason>(number))) != 0) {
+        ++number;
+    }
+    return static_cast<loss_reason>(number);
+}
+
+// For totals that were not read from a window: allocation_counts::lost_events.
+inline std::uint64_t lost_events_of(const snapshot::window_info& info) noexcept {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < info.loss_count; ++i) {
+        const bool is_missing =
+            is_missing_in_counts(reason_of(info.losses[i]), info.record == recording::sampled);
+        if (is_missing) sum += info.losses[i].count;
+    }
+    return sum;
 }
 
 }  // namespace detail

@@ -82,9 +82,11 @@ public:
 
     // A thread that allocated.
     struct thread {
-        std::uint64_t number;  // in the order of their first events in the process, from 1; 0:
-                               // what threads allocate after their last destructor
-        const char* name;      // as in /proc/self/task/*/comm; "" when it was not known any more
+        // In the order of their first events in the process, from 1. 0: threads that have ended:
+        // what they allocated after their last destructor, and in a long window what several of
+        // them allocated at one stack and has been freed.
+        std::uint64_t number;
+        const char* name;  // as in /proc/self/task/*/comm; "" when it was not known any more
         std::uint64_t process_id;
     };
 
@@ -259,10 +261,10 @@ public:
 
     // Every stack of the window, also those whose objects have all been freed. The stack with most
     // bytes alive comes first, and among equal ones the stack with most bytes allocated. The first
-    // call finds the names, which may take as long as stats(); later calls cost nothing. What the
-    // tables forgot because of nested windows is only in the totals, so the sum of `allocations` is
-    // at most info().totals.allocations. There are no stacks in a window that only counts, or if
-    // memory for the names is refused; has_stacks() is then false.
+    // call finds the names, which may take as long as stats(); later calls cost nothing. Their sums
+    // are the totals, but with options::details what nested windows and threads that have ended
+    // allocated and freed may be in info().totals alone. There are no stacks in a window that only
+    // counts, or if memory for the names is refused; has_stacks() is then false.
     range<stack> stacks() const;
     bool has_stacks() const;
     // The files that contain the code of the frames of stacks(); the program itself comes first.

@@ -19,6 +19,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/snapshot/estimates.hpp>
+#include <allocscope/snapshot/loss_sentences.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/snapshot/snapshot_block.hpp>
 #include <allocscope/snapshot/stacks_of_difference.hpp>
@@ -248,6 +249,7 @@ inline snapshot::window_info info_difference(const snapshot_data& later,
     }
     about.losses = losses.data();
     about.loss_count = losses.size();
+    about.totals.lost_events = lost_events_of(about);
     return about;
 }
 

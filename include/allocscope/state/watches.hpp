@@ -30,7 +30,7 @@ namespace detail {
 
 struct thread_watches {
     guard_watch* innermost = nullptr;
-    std::uint32_t allow_depth = 0;  // of allow_allocations
+    std::uint32_t allow_depth = 0;  // of allow_allocations and pause_recording
     bool is_telling = false;        // a guard is being told: its own allocations are no violation
 };
 

@@ -36,6 +36,7 @@ public:
     check_block(const check_block&) = delete;
     check_block& operator=(const check_block&) = delete;
 
+    const allocation_counts& counts() const noexcept { return counts_; }
     ALLOCSCOPE_INLINE void set_counts(const allocation_counts& counts) noexcept {
         counts_ = counts;
     }

@@ -20,7 +20,6 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/snapshot/check_data.hpp>
-#include <allocscope/snapshot/loss_sentences.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/verdict/check_block.hpp>
@@ -88,41 +87,11 @@ ALLOCSCOPE_INLINE bool is_estimated(window_id id) noexcept {
     return window != nullptr && window->wanted.record == recording::sampled;
 }
 
-inline std::uint64_t count_of(const snapshot::window_info& info, const char* loss) noexcept {
-    for (std::size_t i = 0; i < info.loss_count; ++i) {
-        if (text{info.losses[i].reason} == text{loss}) return info.losses[i].count;
-    }
-    return 0;
-}
-
-// Events of the window that are in no number, so that a broken limit may seem kept.
-inline std::uint64_t events_lost(const check_request& asked) noexcept {
-    const loss_reason in_no_number[] = {loss_reason::no_memory_for_record,
-                                        loss_reason::too_deeply_nested,
-                                        loss_reason::no_memory_for_thread,
-                                        loss_reason::hook_abandoned, loss_reason::address_too_high};
-    const control_lock lock;
-    const open_window* const window = find_window(asked.window);
-    std::uint64_t ever[static_cast<std::uint32_t>(loss_reason::count)];
-    if (window != nullptr) read_losses(ever);
-    std::uint64_t sum = 0;
-    for (const loss_reason each : in_no_number) {
-        const auto i = static_cast<std::uint32_t>(each);
-        if (window != nullptr) {
-            sum += ever[i] - window->losses_before[i];
-        } else if (asked.rows != nullptr) {  // it has been stopped
-            sum += count_of(asked.rows->info(), sentence_for(each));
-        }
-    }
-    return sum;
-}
-
 // --- the verdict ---
 
-// If the numbers pass but some events are in no number, the check fails.
-inline check_data* passed_unless_lost(check_block& made, const check_request& asked,
-                                      const char* name) {
-    if (const std::uint64_t lost = events_lost(asked)) {
+// If the numbers pass but events are missing in them, the check fails.
+inline check_data* passed_unless_lost(check_block& made, const char* name) {
+    if (const std::uint64_t lost = made.counts().lost_events) {
         made.message() << "check";
         write_quoted(made.message(), name);
         made.message() << ": ";
@@ -157,7 +126,7 @@ inline check_data* check_budget_of(arena& scratch, const check_request& asked, c
     const allocation_counts counts = is_open ? counts_now(asked.window) : asked.counts;
     check_block made{counts};
     broken_limit broken = first_broken(asked.limits, counts);
-    if (broken.field == nullptr) return passed_unless_lost(made, asked, name);
+    if (broken.field == nullptr) return passed_unless_lost(made, name);
     seen_window seen;
     if (is_open) {
         seen = look_at(scratch, asked, leak_patterns{scratch}, broken.rows);
@@ -180,18 +149,18 @@ inline check_data* check_leaks_of(arena& scratch, const check_request& asked,
     // whether it is reached.
     if (asked.limits.live_objects.least == 0 &&
         !has_leaked(asked, counts.live_objects(), counts.live_bytes())) {
-        return passed_unless_lost(made, asked, name);
+        return passed_unless_lost(made, name);
     }
     const seen_window seen = look_at(scratch, asked, expected, evidence::alive);
     made.set_counts(seen.counts);
     made.set_unexpected(seen.objects, seen.bytes);
     made.set_first_use(seen.first_use.objects, seen.first_use.bytes);
-    if (!has_leaked(asked, seen.objects, seen.bytes)) return passed_unless_lost(made, asked, name);
+    if (!has_leaked(asked, seen.objects, seen.bytes)) return passed_unless_lost(made, name);
     // A user who requires a number of leaks may count objects of statics among them.
     const bool wants_leaks = asked.limits.live_objects.least != 0;
     if (wants_leaks && !has_leaked(asked, seen.objects + seen.first_use.objects,
                                    seen.bytes + seen.first_use.bytes)) {
-        return passed_unless_lost(made, asked, name);
+        return passed_unless_lost(made, name);
     }
     write_leak_headline(made.message(), asked, name, seen.objects, seen.bytes);
     return failed(made, scratch, seen, seen.objects <= asked.limits.live_objects.most, name);
@@ -207,7 +176,7 @@ inline check_data* check_runs_of(arena& scratch, const check_request& asked,
     const bool is_one_run = asked.runs == 0;
     if (is_one_run && counts.live_objects() == 0) return made.finish();
     if (!is_one_run && !has_leaked(asked, asked.added_objects, asked.added_bytes)) {
-        return passed_unless_lost(made, asked, name);
+        return passed_unless_lost(made, name);
     }
     const seen_window seen = look_at(scratch, asked, expected, evidence::alive);
     made.set_counts(seen.counts);

@@ -123,12 +123,13 @@ inline void add_run(sweep_block& sweep, const sweep_request& asked) {
     expected.read(asked.expected, problem);  // it was checked when the sweep began
     fault_run run{};
     seen_window seen;
-    if (counts_now(asked.window).live_objects() != 0) {
+    const allocation_counts counts = counts_now(asked.window);
+    if (counts.live_objects() != 0) {
         seen = look_at(scratch, leaks, expected, evidence::alive);
         run.leaked_objects = seen.objects;
         run.leaked_bytes = seen.bytes;
     }
-    sweep.lost += events_lost(leaks);
+    sweep.lost += counts.lost_events;
     const armed_plan& plan = plan_of(asked.plan);
     run.nth = plan.failed.load(memory_order::relaxed) != 0 ? asked.nth : 0;
     run.outcome = asked.outcome;

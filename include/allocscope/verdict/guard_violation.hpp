@@ -109,11 +109,11 @@ inline options counting(threads from) noexcept {
 
 // False if there is no memory.
 inline bool engine_arm_guard(guard_watch& watch) {
+    watch.allow_depth = own_watches.allow_depth;  // without the pause below
     const uncharged_work meanwhile;
     watch.window = open_window_now(watch.name, counting(threads::current));
     if (watch.window == 0) return false;
     watch.violated = &guard_violated;
-    watch.allow_depth = own_watches.allow_depth;
     watch.outer = own_watches.innermost;
     own_watches.innermost = &watch;
     make_view_stale(*own_state());

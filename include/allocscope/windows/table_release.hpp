@@ -9,7 +9,10 @@
 //
 //   reclaim   under a long window. A cohort of a closed epoch of which nothing is alive can never
 //             be touched again: its thread has moved on, and every object's death was counted. Its
-//             numbers go to the windows that own it, and its id goes back to its thread.
+//             numbers go to another such cohort of its site and thread, or if there is none, it
+//             stays for those that come. What threads that have ended allocated at a site is
+//             summed without their names. Cohorts with details are too large to stay: their
+//             numbers go to the windows that own them. The id goes back to the thread.
 //   release   after the last window, when the tables have grown. Everything is given back at once,
 //             so no thread may be inside a hook. The gate is shut, and a fence in all threads makes
 //             sure that each thread is either seen busy or sees the gate shut. The release waits
@@ -142,6 +145,108 @@ inline void retire_into_windows(const cohort& dead, std::uint32_t id, const epoc
     });
 }
 
+// Whether the window owns both or neither, and has made no age mark between them.
+inline bool makes_no_difference(const open_window& window, std::uint64_t born_at,
+                                std::uint64_t instance, std::uint64_t other_born_at,
+                                std::uint64_t other_instance) noexcept {
+    const bool is_owned = window.owns(born_at, instance);
+    if (is_owned != window.owns(other_born_at, other_instance)) return false;
+    if (!is_owned || window.ages == nullptr || born_at == other_born_at) return true;
+    age_mark marks[age_marks::most];
+    const std::uint32_t count = window.ages->copy_to(marks);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        if ((marks[i].clock <= born_at) != (marks[i].clock <= other_born_at)) return false;
+    }
+    return true;
+}
+
+inline void add_weights(sampled_part::sums& to, const sampled_part::sums& more) noexcept {
+    const auto add = [](atomic<double>& sum, const atomic<double>& part) {
+        sum.store(sum.load(memory_order::relaxed) + part.load(memory_order::relaxed),
+                  memory_order::relaxed);
+    };
+    add(to.objects, more.objects);
+    add(to.objects_variance, more.objects_variance);
+    add(to.bytes_variance, more.bytes_variance);
+    add(to.objects_skew, more.objects_skew);
+    add(to.bytes_skew, more.bytes_skew);
+}
+
+// For each site a cohort without live objects that takes over the births of others. Only for the
+// time of one reclaim.
+class heirs_of_sites {
+public:
+    heirs_of_sites() = default;
+    ~heirs_of_sites() { by_site_.release(); }
+    heirs_of_sites(const heirs_of_sites&) = delete;
+    heirs_of_sites& operator=(const heirs_of_sites&) = delete;
+
+    // Returns whether the numbers of the cohort are elsewhere now: in its heir, or if there is no
+    // memory, in the windows alone. If not, it is the heir itself from now on. `is_over`: the
+    // thread of the epoch has ended.
+    bool take_over(const cohort& dead, std::uint32_t id, const epoch& of, bool is_over,
+                   const event_sum& deaths) noexcept {
+        heir* const known = of_site(dead.facts().site.load(memory_order::relaxed));
+        if (known == nullptr) {
+            retire_into_windows(dead, id, of, deaths);
+            return true;
+        }
+        const heir own{id, is_over, &of};
+        const bool is_known =
+            known->id != 0 && is_sampled(*process.cohorts.by_id(known->id)) == is_sampled(dead);
+        if (!is_known || !is_like(*known, own)) {
+            *known = own;
+            return false;
+        }
+        cohort& to = *process.cohorts.by_id(known->id);
+        to.births.add_sum(dead.births.read());
+        to.deaths.add_sum(deaths);
+        if (is_sampled(to)) {
+            sampled_part& part = *process.cohorts.sampled_part_of(known->id);
+            const sampled_part& more = *process.cohorts.sampled_part_of(id);
+            add_weights(part.births, more.births);
+            add_weights(part.deaths, more.deaths);
+        }
+        const std::uint32_t instance = dead.facts().instance.load(memory_order::relaxed);
+        if (to.facts().instance.load(memory_order::relaxed) != instance) {
+            const thread_state& common = *process.latecomer.load(memory_order::acquire);
+            to.facts().instance.store(
+                static_cast<std::uint32_t>(common.instance.load(memory_order::relaxed)),
+                memory_order::relaxed);
+        }
+        return true;
+    }
+
+private:
+    struct heir {
+        std::uint32_t id;  // 0: none
+        bool is_over;
+        const epoch* of;
+    };
+
+    // Null if there is no memory.
+    heir* of_site(std::uint32_t site) noexcept {
+        while (by_site_.size() <= site && !by_site_.has_refused()) by_site_.add({});
+        return by_site_.size() > site ? by_site_.begin() + site : nullptr;
+    }
+
+    static bool is_like(const heir& a, const heir& b) noexcept {
+        const std::uint64_t instance = a.of->instance.load(memory_order::relaxed);
+        const std::uint64_t other = b.of->instance.load(memory_order::relaxed);
+        if (instance != other && !(a.is_over && b.is_over)) return false;
+        const std::uint64_t born_at = a.of->began_at.load(memory_order::relaxed);
+        const std::uint64_t other_born_at = b.of->began_at.load(memory_order::relaxed);
+        bool is_same = true;
+        process.windows.for_each_open([&](const open_window& window) {
+            is_same =
+                is_same && makes_no_difference(window, born_at, instance, other_born_at, other);
+        });
+        return is_same;
+    }
+
+    page_list<heir> by_site_;
+};
+
 // Puts an item on the list from which its thread takes it again.
 template <class Item>
 inline void push_returned(atomic<Item>& head, Item item, atomic<Item>& link) noexcept {
@@ -152,20 +257,24 @@ inline void push_returned(atomic<Item>& head, Item item, atomic<Item>& link) noe
     } while (!head.compare_exchange_weak(first, item, memory_order::acq_rel));
 }
 
-// Removes the cohorts without live objects from a closed epoch.
-inline void reclaim_epoch(thread_state& thread, epoch& closed) noexcept {
+// Removes the cohorts without live objects from a closed epoch, but for the heirs.
+inline void reclaim_epoch(thread_state& thread, epoch& closed, heirs_of_sites& heirs) noexcept {
+    const bool is_over =
+        !thread.is_taken.load(memory_order::acquire) ||
+        thread.instance.load(memory_order::relaxed) != closed.instance.load(memory_order::relaxed);
     std::uint32_t kept_last = 0;
     std::uint32_t id = closed.cohorts.load(memory_order::relaxed);
     while (id != 0) {
         cohort& c = *process.cohorts.by_id(id);
         const std::uint32_t next = c.facts().next.load(memory_order::relaxed);
         const event_sum deaths = deaths_of(c, id);
-        if (deaths.events != c.births.events()) {
+        const bool has_live = deaths.events != c.births.events();
+        if (has_live || (!is_detailed(c) && !heirs.take_over(c, id, closed, is_over, deaths))) {
             kept_last = id;
             id = next;
             continue;
         }
-        retire_into_windows(c, id, closed, deaths);
+        if (is_detailed(c)) retire_into_windows(c, id, closed, deaths);
         clear_foreign_deaths(id);
         if (kept_last == 0) {
             closed.cohorts.store(next, memory_order::relaxed);
@@ -181,12 +290,12 @@ inline void reclaim_epoch(thread_state& thread, epoch& closed) noexcept {
 }
 
 // The newest epoch of a thread may still grow; all older ones are closed for good.
-inline void reclaim_thread(thread_state& thread) noexcept {
+inline void reclaim_thread(thread_state& thread, heirs_of_sites& heirs) noexcept {
     epoch* newer = thread.newest_epoch.load(memory_order::acquire);
     if (newer == nullptr) return;
     for (epoch* e = newer->older.load(memory_order::relaxed); e != nullptr;) {
         epoch* older = e->older.load(memory_order::relaxed);
-        reclaim_epoch(thread, *e);
+        reclaim_epoch(thread, *e, heirs);
         if (e->cohorts.load(memory_order::relaxed) == 0) {
             newer->older.store(older, memory_order::relaxed);
             push_returned(thread.returned_epochs, e, e->older);
@@ -218,8 +327,9 @@ inline void reclaim_unread() noexcept {
     if (process.windows.open_count() > many_windows) return;
     const moving_sums meanwhile;
     compact_retired_families();
+    heirs_of_sites heirs;
     for (thread_state& each : all_threads()) {
-        reclaim_thread(each);
+        reclaim_thread(each, heirs);
     }
     process.cohorts_at_last_reclaim = made;
     std::uint64_t kept = 0;

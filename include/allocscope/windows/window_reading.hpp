@@ -25,6 +25,7 @@
 #include <allocscope/base/allocation_counts.hpp>
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/base/loss_reason.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/platform/clocks.hpp>
 #include <allocscope/platform/page_list.hpp>
@@ -377,6 +378,15 @@ inline std::uint64_t end_reading(const window_facts& facts, std::uint64_t live_b
     return peak > live_bytes ? peak : live_bytes;
 }
 
+// Control lock. How many events are missing in the counts of the window.
+inline std::uint64_t events_lost_since(const open_window& window) noexcept {
+    if (!is_anything_lost.load(memory_order::relaxed)) return 0;
+    std::uint64_t losses[static_cast<std::uint32_t>(loss_reason::count)];
+    read_losses(losses);
+    subtract_losses(losses, window.losses_before);
+    return lost_events_in(losses, window.wanted.record == recording::sampled);
+}
+
 inline allocation_counts counts_now(window_id id) noexcept {
     const walking_lock walk;
     window_facts facts;
@@ -392,6 +402,7 @@ inline allocation_counts counts_now(window_id id) noexcept {
         totals_in(facts.range, facts.how, facts.retired, doubt, nullptr).counts;
     const control_lock lock;
     counts.peak_bytes = end_reading(facts, counts.live_bytes());
+    counts.lost_events = events_lost_since(*process.windows.by_slot(facts.slot));
     return counts;
 }
 

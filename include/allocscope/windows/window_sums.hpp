@@ -171,6 +171,12 @@ ALLOCSCOPE_NOINLINE void read_losses(std::uint64_t* sums) noexcept {
     }
 }
 
+ALLOCSCOPE_INLINE void subtract_losses(std::uint64_t* from, const std::uint64_t* before) noexcept {
+    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(loss_reason::count); ++i) {
+        from[i] -= before[i];
+    }
+}
+
 }  // namespace detail
 
 ALLOCSCOPE_WARM_END

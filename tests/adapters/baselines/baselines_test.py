@@ -83,6 +83,18 @@ def keeps_and_compares(folder):
         ["a", "bytes", "30", "50", "+66.7", "%", "MORE"]], done.stdout
 
 
+def refuses_counts_that_are_too_low(folder):
+    path = folder / "lost.tsv"
+    run(path, "a", 3, code=0, update="1")
+    before = path.read_bytes()
+    for update in (None, "1"):
+        text = run(path, "a", "lost", code=1, update=update)
+        assert text == ("allocscope: \"a\": 1 event was not recorded, so nothing is certain;"
+                        " stats() tells why\n"), text
+        assert path.read_bytes() == before
+    run(path, "a", "lost", "a", 3, code=1)
+
+
 def processes_update_together(folder):
     path = folder / "together.tsv"
     running = [start(path, *sum(([f"{number}.{part}", 2] for part in range(5)), []), update="1")
@@ -133,7 +145,8 @@ def refuses_bad_input(folder):
 
 
 def main():
-    for check in (keeps_and_compares, processes_update_together, refuses_bad_input):
+    for check in (keeps_and_compares, refuses_counts_that_are_too_low, processes_update_together,
+                  refuses_bad_input):
         with tempfile.TemporaryDirectory() as folder:
             check(pathlib.Path(folder))
     print("baselines are kept")

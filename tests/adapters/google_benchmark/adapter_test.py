@@ -253,6 +253,26 @@ def each_is_judged_by_its_own_limits():
                 expect(part in message and (part == "") == (message == ""), name, turn, entry)
 
 
+def a_limit_of_one_thread_is_for_all():
+    for turn in range(3):
+        runs = json_runs(GATED, ["limited_by_one_thread/", "kept_by_one_thread/"], code=1)
+        for thread in range(5):
+            entry = runs[f"limited_by_one_thread/{thread}/iterations:10/threads:4"][0]
+            wanted = "at most 0.5 are allowed" if thread < 4 else ""
+            message = entry.get("error_message", "")
+            expect(wanted in message and (wanted == "") == (message == ""), turn, entry)
+        for thread in range(4):
+            entry = runs[f"kept_by_one_thread/{thread}/iterations:10/threads:4"][0]
+            expect("error_occurred" not in entry and entry["live"] == 4, turn, entry)
+
+
+def a_second_scope_is_an_error():
+    runs = json_runs(GATED, ["two_scopes", "a_scope_in_a_scope"], code=1)
+    for name in ("two_scopes", "a_scope_in_a_scope"):
+        entry = runs[f"{name}/iterations:10"][0]
+        expect("the second benchmark_scope in one run" in entry.get("error_message", ""), entry)
+
+
 def the_evidence_is_where_the_message_says():
     for names, program, files in ((["within_budget/too_many", "within_budget/kept"], GATED, 1),
                                   (["within_budget/too_large"], GATED, 1),  # of three repetitions
@@ -316,7 +336,8 @@ def main():
     failures = 0
     for check in (an_empty_loop_is_zero, numbers_are_exact_in_every_format, leaks_fail,
                   caches_and_errors_of_others, limits_fail, budgets_fail,
-                  each_is_judged_by_its_own_limits,
+                  each_is_judged_by_its_own_limits, a_limit_of_one_thread_is_for_all,
+                  a_second_scope_is_an_error,
                   the_evidence_is_where_the_message_says, time_by_hand_and_pauses,
                   a_main_of_its_own,
                   without_hooks_there_is_an_error):

@@ -177,6 +177,52 @@ void keeps_ten(benchmark::State& state) {
 }
 BENCHMARK(keeps_ten)->Iterations(10)->Arg(10)->Arg(9);
 
+// One thread says what all threads together may use.
+void limited_by_one_thread(benchmark::State& state) {
+    allocscope::benchmark_scope memory{state};
+    if (state.thread_index() == state.range(0)) memory.at_most({0.5});
+    for (auto _ : state) {
+        int* number = new int;
+        touch(number);
+        delete number;
+    }
+}
+BENCHMARK(limited_by_one_thread)->Iterations(10)->DenseRange(0, 4)->Threads(4);
+
+void kept_by_one_thread(benchmark::State& state) {
+    std::unique_ptr<int> kept;
+    allocscope::benchmark_scope memory{state};
+    if (state.thread_index() == state.range(0)) {
+        memory.may_keep(1);
+        kept.reset(new int);
+    }
+    for (auto _ : state) {
+    }
+    memory.stop();
+}
+BENCHMARK(kept_by_one_thread)->Iterations(10)->DenseRange(0, 3)->Threads(4);
+
+void two_scopes(benchmark::State& state) {
+    {
+        allocscope::benchmark_scope leaking{state};
+        touch(new int);
+    }
+    allocscope::benchmark_scope memory{state};
+    for (auto _ : state) {
+    }
+}
+BENCHMARK(two_scopes)->Iterations(10);
+
+void a_scope_in_a_scope(benchmark::State& state) {
+    allocscope::benchmark_scope memory{state};
+    std::unique_ptr<int> kept;
+    allocscope::benchmark_scope leaking{state};
+    kept.reset(new int);
+    for (auto _ : state) {
+    }
+}
+BENCHMARK(a_scope_in_a_scope)->Iterations(10);
+
 // Filled by the first call: no leak of a later one.
 void fills_cache(benchmark::State& state) {
     static std::string* cache = nullptr;

@@ -126,6 +126,49 @@ void a_thread_takes_points_and_is_charged_to_nobody() {
     ALLOCSCOPE_EXPECT(seldom.stop().info().moment_count <= 2);  // its beginning and its end
 }
 
+// One thread marks what it has allocated so far, while the window forgets and names are read.
+struct busy_marker {
+    timed_scope& window;
+    std::atomic<bool> is_over{false};
+    std::uint64_t marks = 0;
+
+    void run() {
+        for (; !is_over; ++marks) {
+            release(allocate(10));
+            window.mark("made");
+            std::this_thread::sleep_for(std::chrono::microseconds{50});
+        }
+    }
+};
+
+std::uint64_t expect_marks_in_order(const snapshot& of) {
+    expect_in_order(of);
+    const auto& info = of.info();
+    std::uint64_t marks = 0;
+    for (std::size_t i = 0; i < info.moment_count; ++i) {
+        if (info.moments[i].mark[0] != '\0') ++marks;
+        if (i == 0) continue;
+        ALLOCSCOPE_EXPECT(info.moments[i - 1].allocations <= info.moments[i].allocations);
+    }
+    return marks;
+}
+
+void a_window_that_begins_anew_keeps_every_mark() {
+    timed_scope window{"anew"};
+    busy_marker marker{window};
+    std::thread thread{[&marker] { marker.run(); }};
+    std::uint64_t marks = 0;
+    for (int i = 0; i < 5; ++i) {
+        std::this_thread::sleep_for(milliseconds{3});
+        marks += expect_marks_in_order(window.stats_and_forget());
+        expect_marks_in_order(window.stats());
+    }
+    marker.is_over = true;
+    thread.join();
+    marks += expect_marks_in_order(window.stop());
+    ALLOCSCOPE_EXPECT_EQUAL(marks, marker.marks);
+}
+
 void too_many_points_go_and_marks_stay() {
     timed_scope window{"long"};
     window.mark("first");
@@ -268,6 +311,7 @@ void a_process_ends_with_an_open_one() {
 
 int main() {
     watchdog();
+    a_window_that_begins_anew_keeps_every_mark();  // first: no names have been read yet
     marks_have_the_numbers_of_their_moment();
     a_thread_takes_points_and_is_charged_to_nobody();
     too_many_points_go_and_marks_stay();

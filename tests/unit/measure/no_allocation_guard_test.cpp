@@ -111,6 +111,27 @@ TEST_CASE("what breaks no guard") {
     CHECK(seen.times == 0);
 }
 
+TEST_CASE("a guard inside a pause watches, and a pause inside it is still no violation") {
+    told seen;
+    std::uint64_t charged = 0;
+    bool had_passed = false;
+    {
+        const scope outer{"outer"};
+        const pause_recording charged_to_nobody;
+        no_allocation_guard guard{"inside", noting(seen)};
+        {
+            const pause_recording once_more;
+            release(guilty(1));
+        }
+        had_passed = guard.check().passed();
+        release(guilty(2));
+        charged = outer.counts().allocations;
+    }
+    CHECK(had_passed);
+    CHECK(seen.times == 1);
+    CHECK(charged == 0);
+}
+
 TEST_CASE("a guard leaves errno alone, and a pause allows frees, too") {
     void* const older = allocate(8);
     int after_the_report = 0;

@@ -9098,16 +9098,10 @@ enum class loss_reason : std::uint32_t {
 // Whether such an event is missing, in part or as a whole, in the counts of a window. The others
 // are counted, if without their place or only later. Lost samples are missing in estimates only.
 constexpr bool is_missing_in_counts(loss_reason reason, bool is_sampled) noexcept {
-    switch (reason) {
-        case loss_reason::no_room_for_site:
-        case loss_reason::record_replaced:
-        case loss_reason::operators_of_others:
-            return false;
-        case loss_reason::sample_not_recorded:
-            return is_sampled;
-        default:
-            return reason != loss_reason::count;
-    }
+    const bool is_counted =
+        reason == loss_reason::no_room_for_site || reason == loss_reason::record_replaced ||
+        reason == loss_reason::operators_of_others || reason == loss_reason::count;
+    return !is_counted && (is_sampled || reason != loss_reason::sample_not_recorded);
 }
 
 // The events of the losses, one number for each reason, that are missing in the counts.
@@ -23921,9 +23915,10 @@ ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::address_of(text function) const 
 ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::member_behind(std::uint64_t address,
                                                               text mangled) const {
     detail::want(late_names_, 0, names_.size);
-    for (const address_range& range : functions_.all()) {
+    for (std::size_t i = functions_.walk_to(address).next; i < functions_.all().size(); ++i) {
+        const address_range& range = functions_.all()[i];
         const text name = detail::text_at(names_, range.value);
-        if (range.low <= address || !name.starts_with("_ZN")) continue;
+        if (!name.starts_with("_ZN")) continue;
         const std::size_t begin = name[3] == 'K' ? 4 : 3;
         if (name.substr(begin).starts_with(mangled)) return range.low;
     }
@@ -29031,10 +29026,12 @@ public:
     }
 
     // The class whose constructor is called for the expression, whatever its type is called; "" if
-    // that is not certain.
+    // that is not certain. From version 13 on, g++ gives the place of an aggregate to the
+    // constructors of its members, which are mostly the standard library's.
     text constructed() const {
         if (expression_.is_request || expression_.is_of_value) return {};
         const text type = made_by_call({});
+        if (type.starts_with("std::")) return {};
         const function_name name = parse_function_name(memory_, type);
         return name.is_known() && may_be_default_of(name.last().name) ? text{} : type;
     }

@@ -20,9 +20,9 @@ constexpr bool is_plain_value = std::is_trivially_copyable<T>::value&&
     std::is_standard_layout<T>::value&& std::is_trivially_destructible<T>::value;
 
 // Sizes that the cards name.
-static_assert(sizeof(allocation_counts) == 40, "allocation_counts: 40 bytes");
+static_assert(sizeof(allocation_counts) == 48, "allocation_counts: 48 bytes");
 static_assert(sizeof(options) == 40, "options: 40 bytes");
-static_assert(sizeof(scope) == 64, "scope: 64 bytes");
+static_assert(sizeof(scope) == 72, "scope: 72 bytes");
 static_assert(sizeof(snapshot) == sizeof(void*), "snapshot: one pointer");
 
 // What crosses from one module to another is plain data.

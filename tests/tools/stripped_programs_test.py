@@ -275,7 +275,8 @@ def test_a_number_without_a_function_is_remarked_on(recorder, program, functions
         options += ["--library-frames", pattern]
     done = recorder.run([program], "--output", recorder.folder / "report.json", *options)
     wanted = [f"allocscope: --library-frames {pattern} changes nothing: no frame without a name is "
-              "in a function around that number" for pattern in ("checks+0xffff1", "!checks+0xffff2")]
+              "in a function around that number"
+              for pattern in ("checks+0xffff1", "!checks+0xffff2")]
     assert done.stderr.splitlines() == wanted, done.stderr
 
 

@@ -83,8 +83,8 @@ public:
         return jump_word_at(section->second.from(address - section->first), address);
     }
 
-    // The linked address of a function; 0: the module does not define it; unknown_address: it may be
-    // one of several, or none.
+    // The linked address of a function; 0: the module does not define it; unknown_address: it may
+    // be one of several, or none.
     std::uint64_t address_of(text name) const {
         std::uint64_t found = hash_.empty() ? unknown_address : 0;
         each_of_name(name, [&](const allocscope::detail::elf_symbol& symbol) {

@@ -39,16 +39,10 @@ enum class loss_reason : std::uint32_t {
 // Whether such an event is missing, in part or as a whole, in the counts of a window. The others
 // are counted, if without their place or only later. Lost samples are missing in estimates only.
 constexpr bool is_missing_in_counts(loss_reason reason, bool is_sampled) noexcept {
-    switch (reason) {
-        case loss_reason::no_room_for_site:
-        case loss_reason::record_replaced:
-        case loss_reason::operators_of_others:
-            return false;
-        case loss_reason::sample_not_recorded:
-            return is_sampled;
-        default:
-            return reason != loss_reason::count;
-    }
+    const bool is_counted =
+        reason == loss_reason::no_room_for_site || reason == loss_reason::record_replaced ||
+        reason == loss_reason::operators_of_others || reason == loss_reason::count;
+    return !is_counted && (is_sampled || reason != loss_reason::sample_not_recorded);
 }
 
 // The events of the losses, one number for each reason, that are missing in the counts.

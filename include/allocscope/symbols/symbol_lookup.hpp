@@ -182,9 +182,10 @@ ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::address_of(text function) const 
 ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::member_behind(std::uint64_t address,
                                                               text mangled) const {
     detail::want(late_names_, 0, names_.size);
-    for (const address_range& range : functions_.all()) {
+    for (std::size_t i = functions_.walk_to(address).next; i < functions_.all().size(); ++i) {
+        const address_range& range = functions_.all()[i];
         const text name = detail::text_at(names_, range.value);
-        if (range.low <= address || !name.starts_with("_ZN")) continue;
+        if (!name.starts_with("_ZN")) continue;
         const std::size_t begin = name[3] == 'K' ? 4 : 3;
         if (name.substr(begin).starts_with(mangled)) return range.low;
     }

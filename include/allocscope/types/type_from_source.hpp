@@ -245,10 +245,12 @@ public:
     }
 
     // The class whose constructor is called for the expression, whatever its type is called; "" if
-    // that is not certain.
+    // that is not certain. From version 13 on, g++ gives the place of an aggregate to the
+    // constructors of its members, which are mostly the standard library's.
     text constructed() const {
         if (expression_.is_request || expression_.is_of_value) return {};
         const text type = made_by_call({});
+        if (type.starts_with("std::")) return {};
         const function_name name = parse_function_name(memory_, type);
         return name.is_known() && may_be_default_of(name.last().name) ? text{} : type;
     }

@@ -20,22 +20,31 @@ asm(R"(
     code_begin:
         call code_end
     behind_call:
+        .skip 8, 0x90
         call *some_word(%rip)
     behind_call_of_word:
+        .skip 8, 0x90
         call *%rax
     behind_call_of_register:
+        .skip 8, 0x90
         .byte 0xeb, code_begin - behind_short_jump
     behind_short_jump:
+        .skip 8, 0x90
         .byte 0x74, code_begin - behind_short_condition
     behind_short_condition:
+        .skip 8, 0x90
         jmp code_end
     behind_long_jump:
+        .skip 8, 0x90
         jne code_end
     behind_long_condition:
+        .skip 8, 0x90
         jmp *some_word(%rip)
     behind_jump_to_word:
+        .skip 8, 0x90
         jmp *%rax
     behind_jump_to_register:
+        .skip 8, 0x90
         jmp *(%rbx)
     behind_jump_to_memory:
         .skip 1024, 0x90

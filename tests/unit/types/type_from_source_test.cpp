@@ -574,36 +574,6 @@ TEST_CASE("type_from_source: a `new` that is returned is what the function retur
     CHECK(seen("int*", "void f() { keep(@new decltype(g())[3]); }", "f()") == "?");
 }
 
-// From version 13 on, g++ gives the place of an aggregate to the constructors of its members.
-TEST_CASE("type_from_source: whose constructor is called tells the type, but for std") {
-    static const char* constructed = "";
-    const auto seen = [](const char* called) {
-        constructed = called;
-        const allocscope_test::marked_source marked{
-            "template <class T> void f() { keep(@new typename pick<T>::type{\"x\"}); }"};
-        allocscope::symbolize::type_knowledge knowledge;
-        knowledge.kind = [](void*, allocscope::plain::text) { return name_kind::unknown; };
-        knowledge.made = [](void*, allocscope::plain::text own,
-                            const allocscope::symbolize::source_places&, arena&) {
-            return allocscope::plain::text{own.empty() ? constructed : ""};
-        };
-        arena memory;
-        code_frame frame;
-        frame.function = "f<int>()";
-        frame.file = marked.path().c_str();
-        frame.line = marked.line();
-        frame.column = marked.column();
-        source_cache sources;
-        allocscope::symbolize::read_names names{memory};
-        allocscope::symbolize::source_notes notes;
-        CHECK(type_from_source(names, frame, sources, knowledge, &notes).empty());
-        return std::string{notes.deduced.data(), notes.deduced.size()};
-    };
-    CHECK(seen("app::part") == "app::part");
-    CHECK(seen("std::string") == "");
-    CHECK(seen("stdlike::part") == "stdlike::part");
-}
-
 TEST_CASE("type_from_source: a pointer to a member") {
     CHECK(type_at_mark("struct box { int x; };\nauto* p = @new int box::*(&box::x);", "main") ==
           "int box::*");

@@ -209,8 +209,10 @@ void estimates_of_stacks_add_up_to_the_totals() {
     const std::uint64_t rounding = static_cast<std::uint64_t>(all.stacks().size());
     ALLOCSCOPE_EXPECT(sum <= estimates.allocations.value + rounding);
     ALLOCSCOPE_EXPECT(sum + rounding >= estimates.allocations.value);
-    ALLOCSCOPE_EXPECT(estimates.allocations.low <= made.all());
-    ALLOCSCOPE_EXPECT(estimates.allocations.high >= made.all() / 2);
+    // One of twenty intervals does not hold the truth; an estimate of thousands of samples is never
+    // twice as large.
+    ALLOCSCOPE_EXPECT(estimates.allocations.value <= made.all() * 2);
+    ALLOCSCOPE_EXPECT(estimates.allocations.value >= made.all() / 2);
 }
 
 allocscope::options of_this_thread() {

@@ -142,7 +142,7 @@ TEST_CASE("section_pieces: a program is named as from its whole bytes") {
             with_lines += a.line > 0 ? 1U : 0U;
         }
     }
-    CHECK(with_lines > (allocscope_test::is_sanitized ? 100U : 500U));
+    CHECK(with_lines > (allocscope_test::is_sanitized ? 30U : 500U));
     CHECK(in_pieces.types_at(from) != nullptr);
     CHECK(at_once.types_at(from)->has("arena") == in_pieces.types_at(from)->has("arena"));
 }

@@ -1,6 +1,5 @@
 // Danger: in a long window, what threads that have ended allocated and freed is in no stack, or in
 // that of another thread, another age or another window.
-// about: stacks
 
 #include "../../support/own_threads.hpp"
 #include "../../support/process_test.hpp"

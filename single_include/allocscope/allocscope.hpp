@@ -18006,31 +18006,14 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_WINDOWS_WINDOW_SUMS_HPP
 
-// table_release.hpp - reuses the memory of tables, or gives it back.
+// retired_cohorts.hpp - where the numbers of a cohort go whose memory is used again.
 
-#ifndef ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
-#define ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
+#ifndef ALLOCSCOPE_WINDOWS_RETIRED_COHORTS_HPP
+#define ALLOCSCOPE_WINDOWS_RETIRED_COHORTS_HPP
 
 ALLOCSCOPE_RARE_BEGIN
 
 namespace detail {
-
-// While an object of this class lives, sums are only half moved. The flag says so to a child that
-// was forked without handlers.
-class moving_sums {
-public:
-    moving_sums() noexcept { process.are_sums_moving.store(true, memory_order::seq_cst); }
-    ~moving_sums() { process.are_sums_moving.store(false, memory_order::release); }
-    moving_sums(const moving_sums&) = delete;
-    moving_sums& operator=(const moving_sums&) = delete;
-};
-
-// --- reclaim ---
-
-// Any thread may have counted deaths of the cohort. Its id must start from zero when it is reused.
-inline void clear_foreign_deaths(std::uint32_t id) noexcept {
-    process.foreign.for_each(id, [](owned_events& count) { count.clear(); });
-}
 
 // Returns null when there is no memory. The family then counts as operator new's.
 inline retired_family* retired_family_of(open_window& window, std::uint32_t family) noexcept {
@@ -18218,6 +18201,38 @@ private:
 
     page_list<heir> by_site_;
 };
+
+}  // namespace detail
+
+ALLOCSCOPE_RARE_END
+
+#endif  // ALLOCSCOPE_WINDOWS_RETIRED_COHORTS_HPP
+
+// table_release.hpp - reuses the memory of tables, or gives it back.
+
+#ifndef ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
+#define ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
+
+ALLOCSCOPE_RARE_BEGIN
+
+namespace detail {
+
+// While an object of this class lives, sums are only half moved. The flag says so to a child that
+// was forked without handlers.
+class moving_sums {
+public:
+    moving_sums() noexcept { process.are_sums_moving.store(true, memory_order::seq_cst); }
+    ~moving_sums() { process.are_sums_moving.store(false, memory_order::release); }
+    moving_sums(const moving_sums&) = delete;
+    moving_sums& operator=(const moving_sums&) = delete;
+};
+
+// --- reclaim ---
+
+// Any thread may have counted deaths of the cohort. Its id must start from zero when it is reused.
+inline void clear_foreign_deaths(std::uint32_t id) noexcept {
+    process.foreign.for_each(id, [](owned_events& count) { count.clear(); });
+}
 
 // Puts an item on the list from which its thread takes it again.
 template <class Item>

@@ -6,8 +6,8 @@
 // Memory:   of the text that is written to
 //
 // With options::details, when a thread ends or another window closes, stacks of which nothing is
-// alive may be forgotten (windows/table_release.hpp). What they had allocated stays in the totals.
-// So sums of stacks lack it, and whoever shows such sums says so.
+// alive may be forgotten (windows/retired_cohorts.hpp). What they had allocated stays in the
+// totals. So sums of stacks lack it, and whoever shows such sums says so.
 
 #ifndef ALLOCSCOPE_REPORT_UNPLACED_ALLOCATIONS_HPP
 #define ALLOCSCOPE_REPORT_UNPLACED_ALLOCATIONS_HPP

@@ -395,14 +395,14 @@ ALLOCSCOPE_NAMESPACE_END
     #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_RARE_BEGIN
     #define ALLOCSCOPE_WARM_END ALLOCSCOPE_RARE_END
 #else
-    #define ALLOCSCOPE_HOT_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
-    #define ALLOCSCOPE_HOT_END ALLOCSCOPE_NAMESPACE_END
     #if defined(__OPTIMIZE__)
         #define ALLOCSCOPE_PRIVATE_PRAGMA(...) _Pragma(#__VA_ARGS__)
         #define ALLOCSCOPE_PRIVATE_GRADE_BEGIN(...)                                          \
             _Pragma("GCC push_options") ALLOCSCOPE_PRIVATE_PRAGMA(GCC optimize(__VA_ARGS__)) \
                 ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_PRIVATE_GRADE_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
+        #define ALLOCSCOPE_HOT_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN("no-var-tracking")
+        #define ALLOCSCOPE_HOT_END ALLOCSCOPE_PRIVATE_GRADE_END
         #define ALLOCSCOPE_PRIVATE_COOL                                                  \
             "Og", "no-var-tracking", "no-guess-branch-probability", "no-reorder-blocks", \
                 "no-compare-elim", "no-cprop-registers", "no-combine-stack-adjustments"
@@ -418,6 +418,8 @@ ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN("O1", "no-var-tracking")
         #define ALLOCSCOPE_WARM_END ALLOCSCOPE_PRIVATE_GRADE_END
     #else
+        #define ALLOCSCOPE_HOT_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
+        #define ALLOCSCOPE_HOT_END ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_PRIVATE_RARE
         #define ALLOCSCOPE_COLD_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END
@@ -10665,7 +10667,7 @@ struct alignas(16) kept_at_peak {
     ALLOCSCOPE_FAST_PATH kept_at_peak read() const noexcept {
         return {__atomic_load_n(&low, __ATOMIC_ACQUIRE), __atomic_load_n(&high, __ATOMIC_ACQUIRE)};
     }
-    void replace(kept_at_peak known, kept_at_peak fresh) noexcept {
+    ALLOCSCOPE_INLINE void replace(kept_at_peak known, kept_at_peak fresh) noexcept {
         __asm__ volatile("lock cmpxchg16b %0"
                          : "+m"(*this), "+a"(known.low), "+d"(known.high)
                          : "b"(fresh.low), "c"(fresh.high)
@@ -10843,7 +10845,9 @@ public:
     }
 
     // Whether no thread has ever freed what another one allocated.
-    bool is_empty() const noexcept { return first_of_.load(memory_order::acquire) == nullptr; }
+    ALLOCSCOPE_INLINE bool is_empty() const noexcept {
+        return first_of_.load(memory_order::acquire) == nullptr;
+    }
 
     // Calls visit(owned_events&) for each thread's counters of a cohort.
     template <class Visit>
@@ -13009,7 +13013,9 @@ struct alignas(64) remembered_chain {
     std::uint64_t shape;  // as in walked_stack, made odd; 0: a module in it may be unloaded
 
     two_frame_pairs* pairs() noexcept { return reinterpret_cast<two_frame_pairs*>(this + 1); }
-    frame_pair& pair(std::uint32_t i) noexcept { return pairs()[i / 2].pairs[i % 2]; }
+    ALLOCSCOPE_INLINE frame_pair& pair(std::uint32_t i) noexcept {
+        return pairs()[i / 2].pairs[i % 2];
+    }
     std::uintptr_t& place(std::uint32_t i) noexcept { return pairs()[i / 2].places[i % 2]; }
     two_stack_words* singles() noexcept {
         return reinterpret_cast<two_stack_words*>(reinterpret_cast<char*>(this) + singles_at);
@@ -13017,14 +13023,16 @@ struct alignas(64) remembered_chain {
     std::uintptr_t& single_address(std::uint32_t i) noexcept {
         return singles()[i / 2].addresses[i % 2];
     }
-    std::uintptr_t& single_value(std::uint32_t i) noexcept {
+    ALLOCSCOPE_INLINE std::uintptr_t& single_value(std::uint32_t i) noexcept {
         return singles()[i / 2].values[i % 2];
     }
     // Sum of module_tag over the frames in modules that may be unloaded.
-    std::uint64_t& module_sum() noexcept {
+    ALLOCSCOPE_INLINE std::uint64_t& module_sum() noexcept {
         return *reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(this) + singles_end);
     }
-    unwind_rule* rules() noexcept { return reinterpret_cast<unwind_rule*>(&module_sum() + 1); }
+    ALLOCSCOPE_INLINE unwind_rule* rules() noexcept {
+        return reinterpret_cast<unwind_rule*>(&module_sum() + 1);
+    }
 
     // Pairs and singles are compared four at a time; the last four are filled up.
     static constexpr std::uint32_t in_fours(std::uint32_t count) noexcept {
@@ -13105,7 +13113,7 @@ public:
     }
 
     // The memory of the entries used so far. Any thread may call this.
-    std::uint64_t touched_bytes() const noexcept { return touched_bytes_.read(); }
+    ALLOCSCOPE_INLINE std::uint64_t touched_bytes() const noexcept { return touched_bytes_.read(); }
 
     // The entry for a chain that starts with this frame and return address, whatever it holds now.
     ALLOCSCOPE_FAST_PATH remembered_chain* entry_for(std::uintptr_t frame,

@@ -24,6 +24,9 @@
 //     WARM   -O1; as RARE, clang++        the inmost of these; sums of windows, details of events
 //     HOT    -O as given                  what an allocation runs through
 //
+// g++ does not track the variables of any of them for debuggers, which takes time and changes no
+// code.
+//
 // clang++ writes no debug information for any of them: a debugger shows the names of these
 // functions, but not their lines. A function of a region is not declared outside it: clang++ 14
 // crashes if it meets a call of the function before it learns that there is no debug information.
@@ -90,14 +93,14 @@
     #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_RARE_BEGIN
     #define ALLOCSCOPE_WARM_END ALLOCSCOPE_RARE_END
 #else
-    #define ALLOCSCOPE_HOT_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
-    #define ALLOCSCOPE_HOT_END ALLOCSCOPE_NAMESPACE_END
     #if defined(__OPTIMIZE__)
         #define ALLOCSCOPE_PRIVATE_PRAGMA(...) _Pragma(#__VA_ARGS__)
         #define ALLOCSCOPE_PRIVATE_GRADE_BEGIN(...)                                          \
             _Pragma("GCC push_options") ALLOCSCOPE_PRIVATE_PRAGMA(GCC optimize(__VA_ARGS__)) \
                 ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_PRIVATE_GRADE_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
+        #define ALLOCSCOPE_HOT_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN("no-var-tracking")
+        #define ALLOCSCOPE_HOT_END ALLOCSCOPE_PRIVATE_GRADE_END
         #define ALLOCSCOPE_PRIVATE_COOL                                                  \
             "Og", "no-var-tracking", "no-guess-branch-probability", "no-reorder-blocks", \
                 "no-compare-elim", "no-cprop-registers", "no-combine-stack-adjustments"
@@ -113,6 +116,8 @@
         #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN("O1", "no-var-tracking")
         #define ALLOCSCOPE_WARM_END ALLOCSCOPE_PRIVATE_GRADE_END
     #else
+        #define ALLOCSCOPE_HOT_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
+        #define ALLOCSCOPE_HOT_END ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_PRIVATE_RARE
         #define ALLOCSCOPE_COLD_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END

@@ -118,7 +118,7 @@ struct alignas(16) kept_at_peak {
     ALLOCSCOPE_FAST_PATH kept_at_peak read() const noexcept {
         return {__atomic_load_n(&low, __ATOMIC_ACQUIRE), __atomic_load_n(&high, __ATOMIC_ACQUIRE)};
     }
-    void replace(kept_at_peak known, kept_at_peak fresh) noexcept {
+    ALLOCSCOPE_INLINE void replace(kept_at_peak known, kept_at_peak fresh) noexcept {
         __asm__ volatile("lock cmpxchg16b %0"
                          : "+m"(*this), "+a"(known.low), "+d"(known.high)
                          : "b"(fresh.low), "c"(fresh.high)

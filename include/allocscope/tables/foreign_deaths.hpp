@@ -71,7 +71,9 @@ public:
     }
 
     // Whether no thread has ever freed what another one allocated.
-    bool is_empty() const noexcept { return first_of_.load(memory_order::acquire) == nullptr; }
+    ALLOCSCOPE_INLINE bool is_empty() const noexcept {
+        return first_of_.load(memory_order::acquire) == nullptr;
+    }
 
     // Calls visit(owned_events&) for each thread's counters of a cohort.
     template <class Visit>

@@ -87,7 +87,7 @@ public:
     }
 
     // The memory of the entries used so far. Any thread may call this.
-    std::uint64_t touched_bytes() const noexcept { return touched_bytes_.read(); }
+    ALLOCSCOPE_INLINE std::uint64_t touched_bytes() const noexcept { return touched_bytes_.read(); }
 
     // The entry for a chain that starts with this frame and return address, whatever it holds now.
     ALLOCSCOPE_FAST_PATH remembered_chain* entry_for(std::uintptr_t frame,

@@ -58,7 +58,9 @@ struct alignas(64) remembered_chain {
     std::uint64_t shape;  // as in walked_stack, made odd; 0: a module in it may be unloaded
 
     two_frame_pairs* pairs() noexcept { return reinterpret_cast<two_frame_pairs*>(this + 1); }
-    frame_pair& pair(std::uint32_t i) noexcept { return pairs()[i / 2].pairs[i % 2]; }
+    ALLOCSCOPE_INLINE frame_pair& pair(std::uint32_t i) noexcept {
+        return pairs()[i / 2].pairs[i % 2];
+    }
     std::uintptr_t& place(std::uint32_t i) noexcept { return pairs()[i / 2].places[i % 2]; }
     two_stack_words* singles() noexcept {
         return reinterpret_cast<two_stack_words*>(reinterpret_cast<char*>(this) + singles_at);
@@ -66,14 +68,16 @@ struct alignas(64) remembered_chain {
     std::uintptr_t& single_address(std::uint32_t i) noexcept {
         return singles()[i / 2].addresses[i % 2];
     }
-    std::uintptr_t& single_value(std::uint32_t i) noexcept {
+    ALLOCSCOPE_INLINE std::uintptr_t& single_value(std::uint32_t i) noexcept {
         return singles()[i / 2].values[i % 2];
     }
     // Sum of module_tag over the frames in modules that may be unloaded.
-    std::uint64_t& module_sum() noexcept {
+    ALLOCSCOPE_INLINE std::uint64_t& module_sum() noexcept {
         return *reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(this) + singles_end);
     }
-    unwind_rule* rules() noexcept { return reinterpret_cast<unwind_rule*>(&module_sum() + 1); }
+    ALLOCSCOPE_INLINE unwind_rule* rules() noexcept {
+        return reinterpret_cast<unwind_rule*>(&module_sum() + 1);
+    }
 
     // Pairs and singles are compared four at a time; the last four are filled up.
     static constexpr std::uint32_t in_fours(std::uint32_t count) noexcept {

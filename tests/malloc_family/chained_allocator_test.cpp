@@ -79,8 +79,6 @@ TEST_CASE("chained: small requests are raised to what one slot needs, others sta
     CHECK(asked.bytes == 24);
     detail::chained_memalign(64, 3);
     CHECK(asked.bytes == 24);
-    detail::chained_aligned_alloc(64, 3);
-    CHECK(asked.bytes == 24);
     detail::chained_valloc(3);
     CHECK(asked.bytes == 24);
     detail::chained_pvalloc(3);
@@ -89,6 +87,25 @@ TEST_CASE("chained: small requests are raised to what one slot needs, others sta
     CHECK(detail::chained_posix_memalign(&block, 64, 3) == 0);
     CHECK(asked.bytes == 24);
     CHECK(asked.alignment == 64);
+}
+
+TEST_CASE("chained: aligned_alloc of a multiple of the alignment asks for one, and else for none") {
+    const another_malloc installed;
+    const auto bytes_for = [](std::size_t alignment, std::size_t bytes) {
+        detail::chained_aligned_alloc(alignment, bytes);
+        CHECK(asked.alignment == alignment);
+        return asked.bytes;
+    };
+    CHECK(bytes_for(8, 8) == 24);
+    CHECK(bytes_for(16, 16) == 32);
+    CHECK(bytes_for(16, 0) == 32);
+    CHECK(bytes_for(64, 0) == 64);
+    CHECK(bytes_for(16, 10) == 26);
+    CHECK(bytes_for(64, 3) == 67);
+    CHECK(bytes_for(64, 64) == 64);
+    CHECK(bytes_for(16, 30) == 30);
+    CHECK(bytes_for(0, 3) == 24);
+    CHECK(bytes_for(3, 3) == 24);
 }
 
 TEST_CASE("chained: realloc to no bytes is theirs to understand") {

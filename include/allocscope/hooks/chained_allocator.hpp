@@ -74,8 +74,13 @@ inline void chained_free(void* block) noexcept {
 inline int chained_posix_memalign(void** place, std::size_t alignment, std::size_t bytes) noexcept {
     return function_in(next_definitions.posix_memalign)(place, alignment, raised(bytes));
 }
+// The standard asks for a multiple of the alignment, and some allocators refuse anything else. So a
+// multiple stays one, and what is none stays none.
 inline void* chained_aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
-    return function_in(next_definitions.aligned_alloc)(alignment, raised(bytes));
+    const std::size_t missing = raised(bytes) - bytes;
+    const std::size_t beyond = alignment != 0 ? missing % alignment : 0;
+    const std::size_t added = beyond == 0 ? missing : missing + (alignment - beyond);
+    return function_in(next_definitions.aligned_alloc)(alignment, bytes + added);
 }
 inline void* chained_memalign(std::size_t alignment, std::size_t bytes) noexcept {
     return function_in(next_definitions.memalign)(alignment, raised(bytes));

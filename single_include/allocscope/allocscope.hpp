@@ -8321,10 +8321,35 @@ inline std::size_t raised(std::size_t bytes) noexcept {
     return bytes < least_request_bytes ? least_request_bytes : bytes;
 }
 
+// Another allocator may prepare itself in the first call that it gets, and ask for memory
+// meanwhile. The hooks pass that on as it was asked, and never take a sample: in place of malloc
+// oneTBB would get a posix_memalign, which waits for the end of the preparation.
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline atomic<bool> is_other_preparing{false};
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline atomic<std::uint32_t> preparing_calls{0};
+
+class call_of_other {
+public:
+    call_of_other() noexcept : is_counted_(is_other_preparing.load(memory_order::relaxed)) {
+        if (is_counted_) preparing_calls.fetch_add(1, memory_order::relaxed);
+    }
+    ~call_of_other() {
+        if (!is_counted_) return;
+        is_other_preparing.store(false, memory_order::relaxed);
+        preparing_calls.fetch_sub(1, memory_order::relaxed);
+    }
+    call_of_other(const call_of_other&) = delete;
+    call_of_other& operator=(const call_of_other&) = delete;
+
+private:
+    const bool is_counted_;
+};
+
 inline void* chained_malloc(std::size_t bytes) noexcept {
+    const call_of_other call;
     return function_in(next_definitions.malloc)(raised(bytes));
 }
 inline void* chained_calloc(std::size_t count, std::size_t bytes) noexcept {
+    const call_of_other call;
     std::size_t product = 0;
     const bool is_too_small =
         !__builtin_mul_overflow(count, bytes, &product) && product < least_request_bytes;
@@ -8334,24 +8359,35 @@ inline void* chained_calloc(std::size_t count, std::size_t bytes) noexcept {
 inline void* chained_realloc(void* block, std::size_t bytes) noexcept {
     if (early.contains(block)) return early.resize(block, bytes);
     const bool is_free = block != nullptr && bytes == 0;
+    const call_of_other call;
     return function_in(next_definitions.realloc)(block, is_free ? 0 : raised(bytes));
 }
 inline void chained_free(void* block) noexcept {
     if (!early.release(block)) function_in(next_definitions.free)(block);
 }
 inline int chained_posix_memalign(void** place, std::size_t alignment, std::size_t bytes) noexcept {
+    const call_of_other call;
     return function_in(next_definitions.posix_memalign)(place, alignment, raised(bytes));
 }
+// The standard asks for a multiple of the alignment, and some allocators refuse anything else. So a
+// multiple stays one, and what is none stays none.
 inline void* chained_aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
-    return function_in(next_definitions.aligned_alloc)(alignment, raised(bytes));
+    const std::size_t missing = raised(bytes) - bytes;
+    const std::size_t beyond = alignment != 0 ? missing % alignment : 0;
+    const std::size_t added = beyond == 0 ? missing : missing + (alignment - beyond);
+    const call_of_other call;
+    return function_in(next_definitions.aligned_alloc)(alignment, bytes + added);
 }
 inline void* chained_memalign(std::size_t alignment, std::size_t bytes) noexcept {
+    const call_of_other call;
     return function_in(next_definitions.memalign)(alignment, raised(bytes));
 }
 inline void* chained_valloc(std::size_t bytes) noexcept {
+    const call_of_other call;
     return function_in(next_definitions.valloc)(raised(bytes));
 }
 inline void* chained_pvalloc(std::size_t bytes) noexcept {
+    const call_of_other call;
     return function_in(next_definitions.pvalloc)(raised(bytes));
 }
 inline std::size_t chained_malloc_usable_size(void* block) noexcept {
@@ -14553,6 +14589,7 @@ inline void use(atomic<Function>& place, Function function) noexcept {
 
 // `other` is the module of the other malloc.
 inline void chain_to(const module_of& other) noexcept {
+    is_other_preparing.store(true, memory_order::relaxed);
     const auto is_theirs = [&other](auto& place) {
         return module_of{function_in(place)}.begin == other.begin;
     };
@@ -17003,6 +17040,8 @@ ALLOCSCOPE_HOT_END
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+#include <cstdlib>
+
 // resized_object.hpp - realloc: the old object dies and a new one is born, or nothing happens.
 
 #ifndef ALLOCSCOPE_RECORD_RESIZED_OBJECT_HPP
@@ -17132,8 +17171,10 @@ ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_CALL)
 
 // --- blocks at a page, for samples ---
 
-// Returns null when there is no memory for the block. Keeps errno.
+// Returns null when there is no memory for the block, or when the allocator asks for it in order
+// to prepare itself. Keeps errno.
 inline void* block_at_page(std::size_t bytes) noexcept {
+    if (preparing_calls.load(memory_order::relaxed) != 0) return nullptr;
     const int saved_errno = errno;
     void* block = nullptr;
     if (underlying_posix_memalign(&block, sampled_alignment, bytes_of_sample(bytes)) != 0) {
@@ -17526,7 +17567,12 @@ ALLOCSCOPE_FAST_PATH void* hooked_reallocarray(void* block, std::size_t count,
         errno = ENOMEM;
         return nullptr;
     }
+#if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
+    // By its name, as glibc's own: a library before ours, which may have no reallocarray, gets it.
+    return ::realloc(block, whole);
+#else
     return hooked_realloc(block, whole, "reallocarray");
+#endif
 }
 
 ALLOCSCOPE_FAST_PATH void hooked_free_sized(void* block, std::size_t) noexcept {

@@ -6,6 +6,7 @@
 #include "windows_of_all_kinds.hpp"
 
 #include <allocscope/hooks/chained_allocator.hpp>
+#include <allocscope/hooks/malloc_entry.hpp>
 #include <allocscope/hooks/underlying_allocator.hpp>
 
 #include <doctest/doctest.h>
@@ -79,8 +80,6 @@ TEST_CASE("chained: small requests are raised to what one slot needs, others sta
     CHECK(asked.bytes == 24);
     detail::chained_memalign(64, 3);
     CHECK(asked.bytes == 24);
-    detail::chained_aligned_alloc(64, 3);
-    CHECK(asked.bytes == 24);
     detail::chained_valloc(3);
     CHECK(asked.bytes == 24);
     detail::chained_pvalloc(3);
@@ -89,6 +88,25 @@ TEST_CASE("chained: small requests are raised to what one slot needs, others sta
     CHECK(detail::chained_posix_memalign(&block, 64, 3) == 0);
     CHECK(asked.bytes == 24);
     CHECK(asked.alignment == 64);
+}
+
+TEST_CASE("chained: aligned_alloc of a multiple of the alignment asks for one, and else for none") {
+    const another_malloc installed;
+    const auto bytes_for = [](std::size_t alignment, std::size_t bytes) {
+        detail::chained_aligned_alloc(alignment, bytes);
+        CHECK(asked.alignment == alignment);
+        return asked.bytes;
+    };
+    CHECK(bytes_for(8, 8) == 24);
+    CHECK(bytes_for(16, 16) == 32);
+    CHECK(bytes_for(16, 0) == 32);
+    CHECK(bytes_for(64, 0) == 64);
+    CHECK(bytes_for(16, 10) == 26);
+    CHECK(bytes_for(64, 3) == 67);
+    CHECK(bytes_for(64, 64) == 64);
+    CHECK(bytes_for(16, 30) == 30);
+    CHECK(bytes_for(0, 3) == 24);
+    CHECK(bytes_for(3, 3) == 24);
 }
 
 TEST_CASE("chained: realloc to no bytes is theirs to understand") {
@@ -128,6 +146,64 @@ TEST_CASE("chained: what they do not define is told by posix_memalign") {
     errno = 0;
     CHECK(detail::replaced_memalign(SIZE_MAX, 1) == nullptr);
     CHECK(errno == ENOMEM);
+}
+
+TEST_CASE("chained: what another malloc asks for while it prepares itself is no sample") {
+    const another_malloc installed;
+    const auto aligns_by_itself = detail::underlying.posix_memalign.load();
+    detail::underlying.posix_memalign = &detail::chained_posix_memalign;
+    // As oneTBB opens files in its first call, whichever that is.
+    static void* given;
+    static const auto prepare = [] {
+        detail::chained_malloc(200);
+        given = detail::block_at_page(200);
+    };
+    auto& next = detail::next_definitions;
+    next.malloc = [](std::size_t bytes) noexcept {
+        if (bytes == 100) prepare();
+        return take(bytes);
+    };
+    next.calloc = [](std::size_t, std::size_t bytes) noexcept {
+        prepare();
+        return take(bytes);
+    };
+    next.realloc = [](void*, std::size_t bytes) noexcept {
+        prepare();
+        return take(bytes);
+    };
+    next.aligned_alloc = [](std::size_t alignment, std::size_t bytes) noexcept {
+        prepare();
+        return take_aligned(alignment, bytes);
+    };
+    next.memalign = next.aligned_alloc.load();
+    next.valloc = [](std::size_t bytes) noexcept {
+        prepare();
+        return take(bytes);
+    };
+    next.pvalloc = next.valloc.load();
+    const auto given_in = [](auto&& first_call) {
+        given = place;
+        detail::is_other_preparing = true;
+        first_call();
+        CHECK(detail::block_at_page(200) == place);  // now it is prepared
+        return given;
+    };
+    CHECK(given_in([] { detail::chained_malloc(100); }) == nullptr);
+    CHECK(given_in([] { detail::chained_calloc(1, 100); }) == nullptr);
+    CHECK(given_in([] { detail::chained_realloc(nullptr, 100); }) == nullptr);
+    CHECK(given_in([] { detail::chained_aligned_alloc(64, 128); }) == nullptr);
+    CHECK(given_in([] { detail::chained_memalign(64, 100); }) == nullptr);
+    CHECK(given_in([] { detail::chained_valloc(100); }) == nullptr);
+    CHECK(given_in([] { detail::chained_pvalloc(100); }) == nullptr);
+    next.posix_memalign = [](void** where, std::size_t alignment, std::size_t bytes) noexcept {
+        if (bytes == 100) prepare();
+        return take_into(where, alignment, bytes);
+    };
+    void* block = nullptr;
+    CHECK(given_in([&] { detail::chained_posix_memalign(&block, 64, 100); }) == nullptr);
+    detail::is_other_preparing = true;
+    CHECK(detail::block_at_page(200) == place);  // nothing is asked of it yet
+    detail::underlying.posix_memalign = aligns_by_itself;
 }
 
 TEST_CASE("chained: a sampled realloc keeps the content also where the old room is not known") {

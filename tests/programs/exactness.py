@@ -16,6 +16,7 @@ Exit code 0 when nothing failed, 77 when there is nothing to compare with.
 import argparse
 import ctypes
 import difflib
+import functools
 import json
 import os
 import pathlib
@@ -31,6 +32,7 @@ from judges import HERE, NAMES, PATH, cannot_judge, find_allocscope, judges
 
 MOST_EVENTS = 3_000_000
 CANNOT_RUN_HERE = 77
+LOADER = "/lib64/ld-linux-x86-64.so.2"
 # A request to Valgrind: four rotations of rdi by 128 bits together, and xchg rbx, rbx. All that is
 # nothing to a processor, so the one who asks learns that Valgrind is not there.
 REQUEST = bytes.fromhex("48c1c703 48c1c70d 48c1c73d 48c1c733 4887db")
@@ -121,12 +123,38 @@ class workshop:
                                  stdin=stdin, environment=environment, events=events)
 
 
-def signal_stack_beyond_valgrinds():
+def signal_stack_beyond_valgrinds(at_least):
     """sysconf(_SC_SIGSTKSZ) is four times what the kernel says that a signal needs, but 8 KiB under
-    Valgrind, which does not hand that on."""
+    Valgrind, which does not hand that on. at_least: a program that takes more, if that is less."""
     at_minsigstksz = 51
     least = ctypes.CDLL(None).getauxval(at_minsigstksz)
-    return max(4 * least, 8192) - 8192
+    return max(4 * least, 8192, at_least) - max(8192, at_least)
+
+
+def library_folders(watched_by):
+    """In how many folders the loader looks for a library on each path that a library names: one for
+    each level of the processor, and one for each choice of its older names for processors."""
+    said = subprocess.run([*watched_by, LOADER, "--help"], capture_output=True, text=True)
+    levels, _, older = said.stdout.partition("Legacy HWCAP subdirectories")
+    return levels.count("(supported, searched)") + 2 ** older.count("supported, searched)")
+
+
+@functools.lru_cache
+def bytes_of_folders(valgrind):
+    """What the loader takes for the marks of such folders beyond what it takes under Valgrind,
+    whose processor is another."""
+    nothing_added = [valgrind, "--tool=none", "-q"]
+    return 4 * (library_folders([]) - library_folders(nothing_added))
+
+
+def bytes_of(cause, words):
+    """The bytes of a cause, which may be a word for what this machine or this run decides."""
+    size = cause.get("bytes_allocated", 0)
+    if size == "signal_stack":
+        return signal_stack_beyond_valgrinds(cause.get("at_least", 0))
+    if size == "library_folders":
+        return bytes_of_folders(words["valgrind"])
+    return words[size] if isinstance(size, str) else size
 
 
 def explained_by(causes, subject, truth, words):
@@ -135,8 +163,7 @@ def explained_by(causes, subject, truth, words):
     for each in causes:
         if each["seen_by"] not in (subject, truth, "any"):
             continue
-        one = [each.get(name, 0) for name in NAMES]
-        one = [words[size] if isinstance(size, str) else size for size in one]
+        one = [each.get("allocations", 0), each.get("frees", 0), bytes_of(each, words)]
         most = each.get("up_to", 0)
         times = range(-most, most + 1) if most else (each.get("times", 1),)
         possible = {tuple(a + number * b for a, b in zip(before, one))
@@ -164,7 +191,7 @@ def examine(shop, program, subject, truths):
     row["judges"][subject] = mine.counts
     if mine.code not in (0, 1):
         raise left_out(f"exit code {mine.code}: {mine.stderr.decode(errors='replace')[-200:]}")
-    words = {"signal_stack": signal_stack_beyond_valgrinds(), "rounded": 0}
+    words = {"rounded": 0, "valgrind": shop.judges.valgrind}
     for truth in truths:
         theirs = shop.run(truth, program)
         row["judges"][truth] = theirs.counts

@@ -255,6 +255,16 @@ int main() {
 """
 
 
+ASKS_FOR_AN_ARRAY = r"""
+#include <cstdlib>
+int main() {
+    void* block = reallocarray(nullptr, 3, 7);
+    block = reallocarray(block, 10, 7);
+    free(block);
+    return 6;
+}
+"""
+
 OF_ITS_OWN = r"""
 #include <cstdlib>
 #include <cstring>
@@ -303,10 +313,12 @@ def stands_behind_a_malloc_that_lacks_a_function(recorder, folder):
 
 def stands_behind_a_tool_that_leaves_no_trace(recorder, folder):
     """Its last act is a jump to the next function. In a program at a fixed place, the address of
-    malloc is that of a jump in the program, before the tool's."""
+    malloc is that of a jump in the program, before the tool's. glibc's reallocarray, which the tool
+    lacks, calls the tool's realloc."""
     tool = compiled(folder, "libjumps.so", TOOL, COMPILER, "-O2", "-shared", "-fPIC", *WITHOUT_CXX)
     for name, source, more, expected in (
             ("frees_first", FREES_FIRST, ["-O1"], (1, 1, 21)),
+            ("asks_for_an_array", ASKS_FOR_AN_ARRAY, ["-O1"], (2, 2, 91)),
             ("takes_addresses", TAKES_ADDRESSES, ["-O1", "-fno-pie", "-no-pie"], (2, 2, 21))):
         program = compiled(folder, name, source, COMPILER, *more, *WITHOUT_CXX)
         _, report = recorder.reports(

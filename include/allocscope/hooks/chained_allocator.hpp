@@ -22,6 +22,7 @@
 
 #include <cerrno>   // errno, ENOMEM
 #include <cstddef>  // size_t
+#include <cstdint>  // uint32_t
 
 ALLOCSCOPE_HOT_BEGIN
 
@@ -53,10 +54,35 @@ inline std::size_t raised(std::size_t bytes) noexcept {
     return bytes < least_request_bytes ? least_request_bytes : bytes;
 }
 
+// Another allocator may prepare itself in the first call that it gets, and ask for memory
+// meanwhile. The hooks pass that on as it was asked, and never take a sample: in place of malloc
+// oneTBB would get a posix_memalign, which waits for the end of the preparation.
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline atomic<bool> is_other_preparing{false};
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline atomic<std::uint32_t> preparing_calls{0};
+
+class call_of_other {
+public:
+    call_of_other() noexcept : is_counted_(is_other_preparing.load(memory_order::relaxed)) {
+        if (is_counted_) preparing_calls.fetch_add(1, memory_order::relaxed);
+    }
+    ~call_of_other() {
+        if (!is_counted_) return;
+        is_other_preparing.store(false, memory_order::relaxed);
+        preparing_calls.fetch_sub(1, memory_order::relaxed);
+    }
+    call_of_other(const call_of_other&) = delete;
+    call_of_other& operator=(const call_of_other&) = delete;
+
+private:
+    const bool is_counted_;
+};
+
 inline void* chained_malloc(std::size_t bytes) noexcept {
+    const call_of_other call;
     return function_in(next_definitions.malloc)(raised(bytes));
 }
 inline void* chained_calloc(std::size_t count, std::size_t bytes) noexcept {
+    const call_of_other call;
     std::size_t product = 0;
     const bool is_too_small =
         !__builtin_mul_overflow(count, bytes, &product) && product < least_request_bytes;
@@ -66,24 +92,35 @@ inline void* chained_calloc(std::size_t count, std::size_t bytes) noexcept {
 inline void* chained_realloc(void* block, std::size_t bytes) noexcept {
     if (early.contains(block)) return early.resize(block, bytes);
     const bool is_free = block != nullptr && bytes == 0;
+    const call_of_other call;
     return function_in(next_definitions.realloc)(block, is_free ? 0 : raised(bytes));
 }
 inline void chained_free(void* block) noexcept {
     if (!early.release(block)) function_in(next_definitions.free)(block);
 }
 inline int chained_posix_memalign(void** place, std::size_t alignment, std::size_t bytes) noexcept {
+    const call_of_other call;
     return function_in(next_definitions.posix_memalign)(place, alignment, raised(bytes));
 }
+// The standard asks for a multiple of the alignment, and some allocators refuse anything else. So a
+// multiple stays one, and what is none stays none.
 inline void* chained_aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
-    return function_in(next_definitions.aligned_alloc)(alignment, raised(bytes));
+    const std::size_t missing = raised(bytes) - bytes;
+    const std::size_t beyond = alignment != 0 ? missing % alignment : 0;
+    const std::size_t added = beyond == 0 ? missing : missing + (alignment - beyond);
+    const call_of_other call;
+    return function_in(next_definitions.aligned_alloc)(alignment, bytes + added);
 }
 inline void* chained_memalign(std::size_t alignment, std::size_t bytes) noexcept {
+    const call_of_other call;
     return function_in(next_definitions.memalign)(alignment, raised(bytes));
 }
 inline void* chained_valloc(std::size_t bytes) noexcept {
+    const call_of_other call;
     return function_in(next_definitions.valloc)(raised(bytes));
 }
 inline void* chained_pvalloc(std::size_t bytes) noexcept {
+    const call_of_other call;
     return function_in(next_definitions.pvalloc)(raised(bytes));
 }
 inline std::size_t chained_malloc_usable_size(void* block) noexcept {

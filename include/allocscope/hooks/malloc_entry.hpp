@@ -32,6 +32,7 @@
 #include <cerrno>   // errno, ENOMEM
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t, uintptr_t
+#include <cstdlib>  // realloc
 #include <cstring>  // memcmp, memcpy, memset
 
 ALLOCSCOPE_HOT_BEGIN
@@ -48,8 +49,10 @@ ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_CALL)
 
 // --- blocks at a page, for samples ---
 
-// Returns null when there is no memory for the block. Keeps errno.
+// Returns null when there is no memory for the block, or when the allocator asks for it in order
+// to prepare itself. Keeps errno.
 inline void* block_at_page(std::size_t bytes) noexcept {
+    if (preparing_calls.load(memory_order::relaxed) != 0) return nullptr;
     const int saved_errno = errno;
     void* block = nullptr;
     if (underlying_posix_memalign(&block, sampled_alignment, bytes_of_sample(bytes)) != 0) {
@@ -442,7 +445,12 @@ ALLOCSCOPE_FAST_PATH void* hooked_reallocarray(void* block, std::size_t count,
         errno = ENOMEM;
         return nullptr;
     }
+#if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
+    // By its name, as glibc's own: a library before ours, which may have no reallocarray, gets it.
+    return ::realloc(block, whole);
+#else
     return hooked_realloc(block, whole, "reallocarray");
+#endif
 }
 
 ALLOCSCOPE_FAST_PATH void hooked_free_sized(void* block, std::size_t) noexcept {

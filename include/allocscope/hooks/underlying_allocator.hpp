@@ -153,6 +153,7 @@ inline void use(atomic<Function>& place, Function function) noexcept {
 
 // `other` is the module of the other malloc.
 inline void chain_to(const module_of& other) noexcept {
+    is_other_preparing.store(true, memory_order::relaxed);
     const auto is_theirs = [&other](auto& place) {
         return module_of{function_in(place)}.begin == other.begin;
     };

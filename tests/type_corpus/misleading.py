@@ -275,6 +275,8 @@ LINES = [
      "default: p = new pl; } keep(p); }", ["pl"]),
     ("F { struct head { long n[2]; }; keep(::operator new(sizeof(head) + 4 * sizeof(pl))); }", []),
     ("F { pl* hid = nullptr; keep(::operator new(2 * sizeof(hid))); keep(hid); }", []),
+    ("F { auto* hid = (pl*)((char*)::operator new(sizeof(pl) + 8) + 8); keep(hid); }", []),
+    ("F { auto* hid = (pl*)(char*)::operator new(24); keep(hid); }", []),
     ("F { pl hid[3]; keep(&hid); keep(::operator new(sizeof(hid))); }", []),
     ("struct k@ { std::vector<char> hid; void go() { keep(::operator new(5 * sizeof(hid))); } }; F "
      "{ static k@ k; k.go(); }", []),

@@ -282,8 +282,8 @@ LINES = [
     ("struct k@ { std::vector<char> hid; void go() { keep(::operator new(5 * sizeof(hid))); } }; F "
      "{ static k@ k; k.go(); }", []),
     # A class that the file does not define, and a function with the name of its namespace
-    ("namespace q@ { CLASS(made@) } void* g@() { return new auto(q@::made@(3)); } F { keep(g@()); }",
-     ["q@::made@"]),
+    ("namespace q@ { CLASS(made@) } void* g@() { return new auto(q@::made@(3)); } F { "
+     "keep(g@()); }", ["q@::made@"]),
     ("namespace q@ { pl q@(int) { return pl(); } } void* g@() { return new auto(q@::q@(3)); } F { "
      "keep(g@()); }", ["pl"]),
     # Members whose classes are equally large

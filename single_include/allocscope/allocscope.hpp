@@ -22153,6 +22153,7 @@ public:
         text name;
         std::uint64_t result = 0;
         std::uint64_t last = 0;
+        const std::uint64_t made = function;
         for (int links = 0; links < most_links && function != 0; ++links) {
             facts = {};
             if (!read(function, facts)) return {};
@@ -22168,7 +22169,12 @@ public:
         const bool is_constructor = around != 0 && read(around, facts = {}) &&
                                     names_a_type(facts.tag) &&
                                     without_arguments(facts.name) == without_arguments(name);
-        return is_constructor ? spelled(around, 0) : text{};
+        if (is_constructor) return spelled(around, 0);
+        // With -g1 no entry describes the class, but the name of the function has it.
+        const entry_name whole = names_.of(made);
+        if (!is_special_member(whole.linkage)) return {};
+        const text path = whole.function.substr(0, whole.function.find('(') - name.size() - 2);
+        return path.ends_with(name) ? path : text{};
     }
 
 private:
@@ -26369,12 +26375,13 @@ public:
 
     // Reads a call that is given the size of a type, or a multiple of it: as its first argument, as
     // the second of realloc and aligned_alloc, the third of posix_memalign, as the product of both
-    // of calloc. Returns false if it is none.
+    // of calloc. Or one that is kept as characters. Returns false if it is neither.
     bool read_request(std::size_t begin, std::size_t open, new_expression& found) const {
         const std::size_t close = is_at(open, "(") ? file_.partner(open) : 0;
         std::size_t left = is_any_at(open - 1, "calloc realloc aligned_alloc") ? 1 : 0;
         if (is_any_at(open - 1, "posix_memalign reallocarray")) left = 2;  // commas
         const bool is_product = is_at(open - 1, "calloc");
+        bool is_sum = false;
         for (std::size_t at = open + 1; at < close; ++at) {
             const text token = text_at(at);
             if (token == "," && left-- == 0) break;
@@ -26387,13 +26394,13 @@ public:
                 at = read_sizeof(at + 1, found);
                 if (at == 0) return false;
             } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ {")) {
-                return false;
+                is_sum = true;
             }
             if (file_.partner(at) != 0) at = file_.partner(at);
         }
-        if (!found.has_type) return false;
         while (is_listed(text_at(begin - 1), ":: std")) --begin;
         if (is_listed(text_at(begin - 1), ". ->")) return false;
+        if (found.has_type ? is_sum : !read_characters(begin, open, close, found)) return false;
         found.begin = begin;
         found.last = open;
         found.has_initialiser = true;
@@ -26427,6 +26434,27 @@ public:
     }
 
 private:
+    // Reads the `char` in `= (char*)malloc(n)`, `= static_cast<char*>(malloc(n))` and
+    // `char* p = malloc(n)`. The size of another type is not one of characters.
+    bool read_characters(std::size_t begin, std::size_t open, std::size_t close,
+                         new_expression& found) const {
+        const bool has_cast = !is_at(begin - 1, "=");
+        std::size_t star = begin - 2;
+        const std::size_t before = is_at(star, "*") ? 2 : 3;  // this many tokens, the cast begins
+        if (before == 3) --star;
+        std::size_t type = star - 1;
+        if (!is_at(star, "*") || !is_at(type, "char")) return false;
+        if (is_at(type - 1, "unsigned")) --type;
+        if (has_cast && !is_any_at(type - before, "= return")) return false;
+        for (std::size_t at = open; at < close; ++at) {
+            if (is_at(at, "sizeof")) return false;
+        }
+        found.type_begin = type;
+        found.type_end = star;
+        found.has_type = true;
+        return true;
+    }
+
     // Reads `(T)`, `(*p)` or `*p` behind `sizeof`; returns its last token or the bracket before it,
     // and 0 if it is something else.
     std::size_t read_sizeof(std::size_t at, new_expression& found) const {

@@ -57,6 +57,7 @@ std::vector<char> v;
 #define VEC std::vector<int>
 #define NEWX(T) new T
 #define NEWY(T) new T()
+#define CLASS(T) struct T { long n[3]; explicit T(long first); }; T::T(long first) : n{first} {}
 """
 
 # A line, and the types that its rows may have. `F` begins the function of the line, `@` is its
@@ -275,9 +276,16 @@ LINES = [
      "default: p = new pl; } keep(p); }", ["pl"]),
     ("F { struct head { long n[2]; }; keep(::operator new(sizeof(head) + 4 * sizeof(pl))); }", []),
     ("F { pl* hid = nullptr; keep(::operator new(2 * sizeof(hid))); keep(hid); }", []),
+    ("F { auto* hid = (pl*)((char*)::operator new(sizeof(pl) + 8) + 8); keep(hid); }", []),
+    ("F { auto* hid = (pl*)(char*)::operator new(24); keep(hid); }", []),
     ("F { pl hid[3]; keep(&hid); keep(::operator new(sizeof(hid))); }", []),
     ("struct k@ { std::vector<char> hid; void go() { keep(::operator new(5 * sizeof(hid))); } }; F "
      "{ static k@ k; k.go(); }", []),
+    # A class that the file does not define, and a function with the name of its namespace
+    ("namespace q@ { CLASS(made@) } void* g@() { return new auto(q@::made@(3)); } F { "
+     "keep(g@()); }", ["q@::made@"]),
+    ("namespace q@ { pl q@(int) { return pl(); } } void* g@() { return new auto(q@::q@(3)); } F { "
+     "keep(g@()); }", ["pl"]),
     # Members whose classes are equally large
     ("struct twins@ { pl* a = new pl; pl2* b = new pl2; }; F { static twins@ t; keep(&t); }",
      ["pl", "pl2"]),
@@ -370,7 +378,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "misleading.cpp"
         source.write_text(text, encoding="utf-8")
-        limits = (("-O0", "-g1", 48), ("-O2", "-g1", 71), ("-O0", "-g", 29), ("-O2", "-g", 34))
+        limits = (("-O0", "-g1", 51), ("-O2", "-g1", 73), ("-O0", "-g", 31), ("-O2", "-g", 36))
         for level, form, most_unknown in limits:
             built = pathlib.Path(folder) / "program"
             subprocess.run([compiler, *rest[:at], level, form, "-w", source, *rest[at + 1:],

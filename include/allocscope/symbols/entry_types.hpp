@@ -86,6 +86,7 @@ public:
         text name;
         std::uint64_t result = 0;
         std::uint64_t last = 0;
+        const std::uint64_t made = function;
         for (int links = 0; links < most_links && function != 0; ++links) {
             facts = {};
             if (!read(function, facts)) return {};
@@ -101,7 +102,12 @@ public:
         const bool is_constructor = around != 0 && read(around, facts = {}) &&
                                     names_a_type(facts.tag) &&
                                     without_arguments(facts.name) == without_arguments(name);
-        return is_constructor ? spelled(around, 0) : text{};
+        if (is_constructor) return spelled(around, 0);
+        // With -g1 no entry describes the class, but the name of the function has it.
+        const entry_name whole = names_.of(made);
+        if (!is_special_member(whole.linkage)) return {};
+        const text path = whole.function.substr(0, whole.function.find('(') - name.size() - 2);
+        return path.ends_with(name) ? path : text{};
     }
 
 private:

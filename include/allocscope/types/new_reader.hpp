@@ -21,6 +21,10 @@
 //
 //     ::operator new(count * sizeof(T))      std::malloc(sizeof(T))
 //     ^ clang       ^ g++                    ^ clang    ^ g++
+//
+// So does one whose result is kept as characters, whatever they will hold, as `new char[n]` does:
+//
+//     p = (char*)malloc(n + 1)               char* p = malloc(n)
 
 #ifndef ALLOCSCOPE_TYPES_NEW_READER_HPP
 #define ALLOCSCOPE_TYPES_NEW_READER_HPP
@@ -78,12 +82,13 @@ public:
 
     // Reads a call that is given the size of a type, or a multiple of it: as its first argument, as
     // the second of realloc and aligned_alloc, the third of posix_memalign, as the product of both
-    // of calloc. Returns false if it is none.
+    // of calloc. Or one that is kept as characters. Returns false if it is neither.
     bool read_request(std::size_t begin, std::size_t open, new_expression& found) const {
         const std::size_t close = is_at(open, "(") ? file_.partner(open) : 0;
         std::size_t left = is_any_at(open - 1, "calloc realloc aligned_alloc") ? 1 : 0;
         if (is_any_at(open - 1, "posix_memalign reallocarray")) left = 2;  // commas
         const bool is_product = is_at(open - 1, "calloc");
+        bool is_sum = false;
         for (std::size_t at = open + 1; at < close; ++at) {
             const text token = text_at(at);
             if (token == "," && left-- == 0) break;
@@ -96,13 +101,13 @@ public:
                 at = read_sizeof(at + 1, found);
                 if (at == 0) return false;
             } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ {")) {
-                return false;
+                is_sum = true;
             }
             if (file_.partner(at) != 0) at = file_.partner(at);
         }
-        if (!found.has_type) return false;
         while (is_listed(text_at(begin - 1), ":: std")) --begin;
         if (is_listed(text_at(begin - 1), ". ->")) return false;
+        if (found.has_type ? is_sum : !read_characters(begin, open, close, found)) return false;
         found.begin = begin;
         found.last = open;
         found.has_initialiser = true;
@@ -136,6 +141,27 @@ public:
     }
 
 private:
+    // Reads the `char` in `= (char*)malloc(n)`, `= static_cast<char*>(malloc(n))` and
+    // `char* p = malloc(n)`. The size of another type is not one of characters.
+    bool read_characters(std::size_t begin, std::size_t open, std::size_t close,
+                         new_expression& found) const {
+        const bool has_cast = !is_at(begin - 1, "=");
+        std::size_t star = begin - 2;
+        const std::size_t before = is_at(star, "*") ? 2 : 3;  // this many tokens, the cast begins
+        if (before == 3) --star;
+        std::size_t type = star - 1;
+        if (!is_at(star, "*") || !is_at(type, "char")) return false;
+        if (is_at(type - 1, "unsigned")) --type;
+        if (has_cast && !is_any_at(type - before, "= return")) return false;
+        for (std::size_t at = open; at < close; ++at) {
+            if (is_at(at, "sizeof")) return false;
+        }
+        found.type_begin = type;
+        found.type_end = star;
+        found.has_type = true;
+        return true;
+    }
+
     // Reads `(T)`, `(*p)` or `*p` behind `sizeof`; returns its last token or the bracket before it,
     // and 0 if it is something else.
     std::size_t read_sizeof(std::size_t at, new_expression& found) const {

@@ -57,3 +57,32 @@ TEST_CASE("sizes_in_requests: the name of a class that no variable has") {
     CHECK(type_of("void f() { void* p = malloc(sizeof(part)); new (p) part; }") == "part");
     CHECK(type_of("void f() { void* p = malloc(sizeof(part)); new (p) other; }") == "?");
 }
+
+TEST_CASE("sizes_in_requests: a number of characters") {
+    const auto type_of = [](const std::string& statement) {
+        const source_file file{"void f(long n) { " + statement + " }\n"};
+        return type_at(file.path(), 1, 0, "f(long)");
+    };
+    CHECK(type_of("p = (char*)malloc(n + 1);") == "char");
+    CHECK(type_of("return (unsigned char*)std::malloc(n);") == "unsigned char");
+    CHECK(type_of("if ((p = (char*)realloc(p, n * 2)) == nullptr) throw 1;") == "char");
+    CHECK(type_of("p = static_cast<unsigned char*>(std::malloc(n));") == "unsigned char");
+    CHECK(type_of("char *p = malloc(strlen(s) + 1);") == "char");
+    CHECK(type_of("unsigned char* const p = malloc(n);") == "?");
+    // What the characters are is not certain.
+    CHECK(type_of("p = (part*)((char*)malloc(n + 8) + 8);") == "?");
+    CHECK(type_of("p = (part*)(char*)malloc(n);") == "?");
+    CHECK(type_of("p = (char*)malloc(sizeof(part) + n);") == "?");
+    CHECK(type_of("p = (char*)malloc((sizeof(part) + 7) * n);") == "?");
+    CHECK(type_of("p = (char**)malloc(n);") == "?");
+    CHECK(type_of("char** p = malloc(n);") == "?");
+    CHECK(type_of("p = (part*)malloc(n);") == "?");
+    CHECK(type_of("p = (char)malloc(n);") == "?");
+    CHECK(type_of("keep(static_cast<char*>(malloc(n)));") == "?");
+    CHECK(type_of("p = (char*)pool.malloc(n);") == "?");
+}
+
+TEST_CASE("sizes_in_requests: a request at the beginning of a file") {
+    const source_file file{"malloc(n + 1);\n"};
+    CHECK(type_at(file.path(), 1, 0, "f()") == "?");
+}

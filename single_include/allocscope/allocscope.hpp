@@ -2143,7 +2143,8 @@ public:
     }
 
     // Ends the block, and takes the action if the budget was broken; with throw_error() that throws
-    // violation_error. Later calls return an empty result that has not passed.
+    // violation_error. Later calls take no action, and return a result that says so and has not
+    // passed.
     ALLOCSCOPE_EXCEPTIONS_TAG check_result finish() {
         if (is_finished_) return detail::result_after_end();
         is_finished_ = true;
@@ -2536,8 +2537,10 @@ public:
 
     check_result(check)() const { return (leaks_.check)(); }
     // Ends the window, and takes the action if the check failed; with throw_error() that throws
-    // violation_error.
+    // violation_error. Later calls take no action, and return a result that says so and has not
+    // passed.
     ALLOCSCOPE_EXCEPTIONS_TAG check_result finish() {
+        if (is_finished_) return detail::result_after_end();
         is_finished_ = true;
         check_result found = leaks_.finish();
         action_.act(found);
@@ -6506,13 +6509,18 @@ namespace detail {
 // 2^64 divided by the golden ratio, made odd: spreads consecutive numbers well.
 constexpr std::uint64_t golden_multiplier = 0x9e3779b97f4a7c15U;
 
-// A number for each position: the high half of a number of the splitmix64 series (Steele, Lea,
-// Flood 2014), made odd.
+// The last step of splitmix64 (G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom
+// number generators", OOPSLA 2014): a one-to-one mapping in which every bit of the result depends
+// on every bit of the number.
+ALLOCSCOPE_FAST_PATH constexpr std::uint64_t mix_64(std::uint64_t number) noexcept {
+    number = (number ^ (number >> 30U)) * 0xbf58476d1ce4e5b9U;
+    number = (number ^ (number >> 27U)) * 0x94d049bb133111ebU;
+    return number ^ (number >> 31U);
+}
+
+// A number for each position: the high half of a number of the splitmix64 series, made odd.
 constexpr std::uint64_t position_multiplier(std::uint32_t position) noexcept {
-    std::uint64_t mixed = (position + 1U) * golden_multiplier;
-    mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
-    mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;
-    return (mixed >> 32U) | 1U;
+    return (mix_64((position + 1U) * golden_multiplier) >> 32U) | 1U;
 }
 
 struct position_table {
@@ -9264,13 +9272,6 @@ ALLOCSCOPE_COOL_END
 ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
-
-// A one-to-one mapping in which every bit of the result depends on every bit of the number.
-ALLOCSCOPE_FAST_PATH constexpr std::uint64_t mix_64(std::uint64_t number) noexcept {
-    number = (number ^ (number >> 30U)) * 0xbf58476d1ce4e5b9U;
-    number = (number ^ (number >> 27U)) * 0x94d049bb133111ebU;
-    return number ^ (number >> 31U);
-}
 
 struct random_source {
     std::uint64_t state = 0;  // zero is a seed like any other: usable before seed()
@@ -15587,13 +15588,6 @@ ALLOCSCOPE_FAST_PATH bool is_watched_thread(std::uint64_t instance) noexcept {
     return false;
 }
 
-// The last step of splitmix64 (Steele, Lea, Flood 2014): neighbouring numbers give unrelated ones.
-constexpr std::uint64_t scrambled(std::uint64_t value) noexcept {
-    value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
-    value = (value ^ (value >> 27U)) * 0x94d049bb133111ebU;
-    return value ^ (value >> 31U);
-}
-
 // Counts a request of `bytes` bytes, and returns whether it fails.
 ALLOCSCOPE_SLOW_PATH bool decides_to_fail(armed_plan& plan, std::uint64_t bytes) noexcept {
     const std::uint64_t nth = plan.seen.fetch_add(1, memory_order::relaxed) + 1;
@@ -15614,7 +15608,7 @@ ALLOCSCOPE_SLOW_PATH bool decides_to_fail(armed_plan& plan, std::uint64_t bytes)
         case fault_kind::random:
             // Depends only on the allocation's number and the seed, so that a run can be repeated.
             fails =
-                scrambled(plan.seed.load(memory_order::relaxed) + nth * golden_multiplier) < number;
+                mix_64(plan.seed.load(memory_order::relaxed) + nth * golden_multiplier) < number;
             break;
     }
     if (fails) plan.failed.fetch_add(1, memory_order::relaxed);
@@ -34677,7 +34671,7 @@ private:
     ALLOCSCOPE_INLINE void name_temporary(int attempt) noexcept {
         std::uint64_t mixed = monotonic_ns() ^ static_cast<std::uint64_t>(::getpid()) << 40U ^
                               reinterpret_cast<std::uintptr_t>(this);
-        mixed = (mixed + static_cast<std::uint64_t>(attempt)) * 0x9e3779b97f4a7c15U;
+        mixed = (mixed + static_cast<std::uint64_t>(attempt)) * golden_multiplier;
         std::memcpy(temporary_, ".allocscope-", 12);
         for (std::size_t i = 12; i < sizeof temporary_ - 1; ++i, mixed >>= 4U) {
             temporary_[i] = "0123456789abcdef"[mixed & 15U];
@@ -37078,7 +37072,7 @@ private:
 
     // The place where the word is or belongs. There is always an unused place.
     entry& place_of(const std::uintptr_t* word) noexcept {
-        const std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(word) * 0x9e3779b97f4a7c15U;
+        const std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(word) * golden_multiplier;
         std::size_t place = (mixed >> 20U) & (room_ - 1);
         while (entries_[place].word != nullptr && entries_[place].word != word) {
             place = (place + 1) & (room_ - 1);

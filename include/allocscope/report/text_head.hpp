@@ -16,7 +16,7 @@
 //       operator new: 100 objects with 2.3 KiB allocated, 80 with 1.1 KiB alive
 //       arena: 1000 objects with 50.0 KiB allocated, 1000 with 50.0 KiB alive
 //       ages known to 1.2 s, from 11 age marks
-//       not recorded: 3 stacks were cut because their memory could not be read
+//       not recorded: 3 events in signal handlers were not recorded: nested too deeply
 //       cut short: 2 rows are at lines of libraries, because their stacks have more than 24 frames;
 //         --frames or options::stack_frames records up to 128
 //

@@ -43166,6 +43166,12 @@ public:
         out_ << bracket;
         is_first_ = true;
     }
+    // The value of a member.
+    void begin(const char* name, char bracket) {
+        key(name);
+        begin(bracket);
+    }
+
     void end(char bracket) {
         out_ << bracket;
         is_first_ = false;
@@ -43196,6 +43202,11 @@ public:
     void field(const char* name, std::uint64_t number) {
         key(name);
         amount(number);
+    }
+
+    void field(const char* name, bool is_true) {
+        key(name);
+        value(is_true);
     }
     void line() { out_ << '\n'; }
 
@@ -46549,16 +46560,6 @@ inline std::uint64_t write_sign(text_out& out, std::uint64_t change) {
     return value < 0 ? std::uint64_t{0} - change : change;
 }
 
-inline void write_change(text_out& out, std::uint64_t change) {
-    const std::uint64_t size = write_sign(out, change);
-    out << decimal{size};
-}
-
-inline void write_bytes_change(text_out& out, std::uint64_t change) {
-    const std::uint64_t size = write_sign(out, change);
-    write_bytes(out, size);
-}
-
 // In percent with one decimal. A share that rounds to nothing is "<0.1%"; a share of nothing is
 // "-".
 inline void write_share(text_out& out, std::uint64_t part, std::uint64_t whole) {
@@ -46584,6 +46585,43 @@ inline void write_interval(text_out& out, text low, text high) {
     }
     out << low << ".." << high;
 }
+
+// Numbers as a kind of snapshot needs them: with a sign in a difference, with a '~' if they are
+// estimates from samples. The texts lie in `memory`.
+class number_form {
+public:
+    number_form(arena& memory, bool is_difference, bool is_sampled) noexcept
+        : memory_(memory), is_difference_(is_difference), is_sampled_(is_sampled) {}
+
+    text count(std::uint64_t objects) const { return made(objects, false, is_sampled_); }
+    text amount(std::uint64_t bytes) const { return made(bytes, true, is_sampled_); }
+
+    // Intervals have no '~'.
+    text counts(std::uint64_t low, std::uint64_t high) const { return interval(low, high, false); }
+    text amounts(std::uint64_t low, std::uint64_t high) const { return interval(low, high, true); }
+
+private:
+    text made(std::uint64_t number, bool counts_bytes, bool is_marked) const {
+        text_out out{memory_};
+        if (is_marked) out << '~';
+        const std::uint64_t size = is_difference_ ? write_sign(out, number) : number;
+        if (counts_bytes) {
+            write_bytes(out, size);
+        } else {
+            out << decimal{size};
+        }
+        return out.view();
+    }
+    text interval(std::uint64_t low, std::uint64_t high, bool counts_bytes) const {
+        text_out out{memory_};
+        write_interval(out, made(low, counts_bytes, false), made(high, counts_bytes, false));
+        return out.view();
+    }
+
+    arena& memory_;
+    bool is_difference_;
+    bool is_sampled_;
+};
 
 inline void write_duration(text_out& out, std::uint64_t nanoseconds) {
     if (nanoseconds < 1000) {
@@ -46752,45 +46790,6 @@ struct text_form {
     }
 };
 
-// Writes numbers as this kind of snapshot needs them: with a sign in a difference, with a '~' if
-// they are estimates from samples.
-class number_form {
-public:
-    number_form(arena& memory, const snapshot::window_info& info)
-        : memory_(memory),
-          is_difference_(info.is_difference),
-          is_sampled_(info.record == recording::sampled) {}
-
-    text count(std::uint64_t objects) const { return made(objects, false, is_sampled_); }
-    text amount(std::uint64_t bytes) const { return made(bytes, true, is_sampled_); }
-
-    // Intervals have no '~'.
-    text counts(std::uint64_t low, std::uint64_t high) const { return interval(low, high, false); }
-    text amounts(std::uint64_t low, std::uint64_t high) const { return interval(low, high, true); }
-
-private:
-    text made(std::uint64_t number, bool counts_bytes, bool is_marked) const {
-        text_out out{memory_};
-        if (is_marked) out << '~';
-        const std::uint64_t size = is_difference_ ? write_sign(out, number) : number;
-        if (counts_bytes) {
-            write_bytes(out, size);
-        } else {
-            out << decimal{size};
-        }
-        return out.view();
-    }
-    text interval(std::uint64_t low, std::uint64_t high, bool counts_bytes) const {
-        text_out out{memory_};
-        write_interval(out, made(low, counts_bytes, false), made(high, counts_bytes, false));
-        return out.view();
-    }
-
-    arena& memory_;
-    bool is_difference_;
-    bool is_sampled_;
-};
-
 inline void write_title(text_out& out, const snapshot::window_info& info, const text_form& form) {
     text_out title{form.parts};
     title << (info.is_difference ? "allocscope difference" : "allocscope report");
@@ -46847,7 +46846,7 @@ class total_lines {
 public:
     total_lines(text_out& out, const snapshot::window_info& info, const text_form& form)
         : out_(out),
-          numbers_(form.parts, info),
+          numbers_(form.parts, info.is_difference, info.record == recording::sampled),
           form_(form),
           is_sampled_(info.record == recording::sampled) {}
 
@@ -46922,7 +46921,7 @@ inline void write_totals(text_out& out, const snapshot& rows, const text_form& f
 // What each family allocated, if there is more than one.
 inline void write_families(text_out& out, const snapshot::window_info& info,
                            const text_form& form) {
-    const number_form numbers{form.parts, info};
+    const number_form numbers{form.parts, info.is_difference, info.record == recording::sampled};
     for (std::size_t i = 0; i < info.family_count; ++i) {
         const snapshot::family& each = info.families[i];
         text_out line{form.parts};
@@ -47094,8 +47093,7 @@ inline void write_json_interval(json_writer& json, const char* low, const char* 
 
 inline void write_json_totals(json_writer& json, const snapshot::window_info& info) {
     const snapshot::window_estimates& about = info.estimates;  // or the totals themselves
-    json.key("totals");
-    json.begin('{');
+    json.begin("totals", '{');
     json.field("allocations", about.allocations.value);
     json.field("frees", about.frees.value);
     json.field("bytes_allocated", about.bytes_allocated.value);
@@ -47123,24 +47121,21 @@ inline void write_json_frame(json_writer& json, const snapshot::frame& frame) {
     json.field("line", static_cast<std::uint64_t>(frame.line));
     json.field("module", frame.module);
     json.field("offset", frame.offset);
-    json.key("inlined");
-    json.value(frame.is_inlined);
+    json.field("inlined", frame.is_inlined);
     json.end('}');
 }
 
 inline void write_json_details(json_writer& json, const snapshot::stack_details* known,
                                bool has_peak) {
     const snapshot::stack_details details = known != nullptr ? *known : snapshot::stack_details{};
-    json.key("details");
-    json.begin('{');
+    json.begin("details", '{');
     if (has_peak) {
         json.field("peak_objects", details.peak_objects);
         json.field("peak_bytes", details.peak_bytes);
     }
     json.field("temporary", details.temporary);
     json.field("lifetime_us", details.lifetime_us);
-    json.key("sizes");
-    json.begin('[');
+    json.begin("sizes", '[');
     for (const std::uint64_t count : details.sizes) json.amount(count);
     json.end(']');
     json.end('}');
@@ -47170,8 +47165,7 @@ inline void write_json_row(json_writer& json, const place& here, const numbered_
         write_json_interval(json, "bytes_low", "bytes_high", row.bytes_low, row.bytes_high);
     }
     if (info.has_details) write_json_details(json, here.details, info.has_peak_details);
-    json.key("frames");
-    json.begin('[');
+    json.begin("frames", '[');
     for (std::size_t i = 0; i < frames.count; ++i) write_json_frame(json, frames[i]);
     json.end(']');
     json.end('}');
@@ -47182,8 +47176,7 @@ inline void write_json_rows(json_writer& json, const place_sums& places, const s
     arena memory;
     memory.allocate(1);  // otherwise its first block would be allocated and freed for each row
     const place* const end = are_freed ? places.end() : places.first_freed();
-    json.key(are_freed ? "freed_rows" : "rows");
-    json.begin('[');
+    json.begin(are_freed ? "freed_rows" : "rows", '[');
     for (const place* each = are_freed ? places.first_freed() : places.begin(); each != end;
          ++each) {
         const borrowed_memory meanwhile{memory};
@@ -47196,8 +47189,7 @@ inline void write_json_rows(json_writer& json, const place_sums& places, const s
 }
 
 inline void write_json_families(json_writer& json, const snapshot::window_info& info) {
-    json.key("families");
-    json.begin('[');
+    json.begin("families", '[');
     for (std::size_t i = 0; i < info.family_count; ++i) {
         const snapshot::family& family = info.families[i];
         json.begin('{');
@@ -47212,8 +47204,7 @@ inline void write_json_families(json_writer& json, const snapshot::window_info& 
 }
 
 inline void write_json_moments(json_writer& json, const snapshot::window_info& info) {
-    json.key("moments");
-    json.begin('[');
+    json.begin("moments", '[');
     for (std::size_t i = 0; i < info.moment_count; ++i) {
         const snapshot::moment& moment = info.moments[i];
         json.begin('{');
@@ -47231,13 +47222,11 @@ inline void write_json_moments(json_writer& json, const snapshot::window_info& i
 inline void write_json_memory(json_writer& json, const snapshot::window_info& info) {
     const memory_use* const memory = shown_memory(info);
     if (memory == nullptr) return;
-    json.key("memory");
-    json.begin('{');
+    json.begin("memory", '{');
     json.field("resident_bytes", memory->resident_bytes);
     json.field("swapped_bytes", memory->swapped_bytes);
     json.field("at_ns", memory->at_ns);
-    json.key("parts");
-    json.begin('{');
+    json.begin("parts", '{');
     for (std::size_t i = 0; i < memory_part_count; ++i) {
         json.field(name_of(static_cast<memory_part>(i)), memory->parts[i]);
     }
@@ -47284,8 +47273,7 @@ inline const char* name_of(loss_reason reason) noexcept {
 inline void write_json_losses(json_writer& json, const snapshot::window_info& info) {
     constexpr auto reason_count = static_cast<std::uint32_t>(loss_reason::count);
     std::uint64_t counts[reason_count] = {};
-    json.key("lost");
-    json.begin('{');
+    json.begin("lost", '{');
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         const snapshot::loss& loss = info.losses[i];
         const loss_reason reason = reason_of(loss);
@@ -47305,18 +47293,9 @@ inline void write_json_head(json_writer& json, const snapshot::window_info& info
     json.field("allocscope", ALLOCSCOPE_VERSION_STRING);
     json.field("window", info.name);
     json.field("record", name_of(info.record));
-    if (info.is_difference) {
-        json.key("is_difference");
-        json.value(true);
-    }
-    if (info.is_backwards) {
-        json.key("is_backwards");
-        json.value(true);
-    }
-    if (info.is_filtered) {
-        json.key("is_filtered");
-        json.value(true);
-    }
+    if (info.is_difference) json.field("is_difference", true);
+    if (info.is_backwards) json.field("is_backwards", true);
+    if (info.is_filtered) json.field("is_filtered", true);
     if (info.merged_windows != 0) json.field("merged_windows", info.merged_windows);
     if (info.record == recording::sampled) {
         json.field("sample_bytes", info.sample_bytes);
@@ -47345,8 +47324,7 @@ inline void write_json_threads(json_writer& json, const snapshot::thread* thread
                                std::size_t count, const shown_stacks& stacks) {
     arena memory;
     const auto sums = sums_of_parts(memory, stacks, &snapshot::thread_part::thread, count);
-    json.key("threads");
-    json.begin('[');
+    json.begin("threads", '[');
     for (std::size_t i = 0; i < count; ++i) {
         json.begin('{');
         json.field("number", threads[i].number);
@@ -47363,8 +47341,7 @@ inline void write_json_ages(json_writer& json, const shown_stacks& stacks) {
     if (info.age_count == 0) return;
     arena memory;
     const auto sums = sums_of_parts(memory, stacks, &snapshot::thread_part::age, info.age_count);
-    json.key("ages");
-    json.begin('[');
+    json.begin("ages", '[');
     for (std::size_t i = 0; i < info.age_count; ++i) {
         json.begin('{');
         json.field("least_ns", info.ages[i].least_ns);
@@ -49178,8 +49155,8 @@ class number_columns {
 public:
     number_columns(arena& memory, const number_kind& kind, text name)
         : memory_(memory),
+          numbers_(memory, kind.is_difference, kind.is_sampled),
           is_difference_(kind.is_difference),
-          is_sampled_(kind.is_sampled),
           count_(kind.has_details ? most_columns : 5),
           lines_(memory) {
         lines_.push_back({{"bytes", "share", "objects", "allocated", "allocations", "at peak",
@@ -49198,8 +49175,9 @@ public:
     void add(const stack_numbers& numbers, const line_name& name) {
         text_out share{memory_};
         write_share(share, size_of_change(numbers.bytes, is_difference_), whole_);
-        line made{{amount(numbers.bytes), share.view(), count(numbers.objects),
-                   amount(numbers.bytes_allocated), count(numbers.allocations), "", "", "", ""},
+        line made{{numbers_.amount(numbers.bytes), share.view(), numbers_.count(numbers.objects),
+                   numbers_.amount(numbers.bytes_allocated), numbers_.count(numbers.allocations),
+                   "", "", "", ""},
                   name};
         if (count_ == most_columns) add_details(made, numbers);
         lines_.push_back(made);
@@ -49290,9 +49268,9 @@ private:
                 static_cast<double>(numbers.lifetime_us) / static_cast<double>(numbers.allocations);
             write_duration(life, nanoseconds(mean_us));
         }
-        to.numbers[5] = amount(numbers.peak_bytes);
+        to.numbers[5] = numbers_.amount(numbers.peak_bytes);
         to.numbers[6] = share.view();
-        to.numbers[7] = count(numbers.temporary);
+        to.numbers[7] = numbers_.count(numbers.temporary);
         to.numbers[8] = life.view();
     }
 
@@ -49303,30 +49281,9 @@ private:
         return static_cast<std::uint64_t>(microseconds * 1000.0);
     }
 
-    text count(std::uint64_t number) {
-        text_out made{memory_};
-        if (is_sampled_) made << '~';
-        if (is_difference_) {
-            write_change(made, number);
-        } else {
-            made << decimal{number};
-        }
-        return made.view();
-    }
-    text amount(std::uint64_t bytes) {
-        text_out made{memory_};
-        if (is_sampled_) made << '~';
-        if (is_difference_) {
-            write_bytes_change(made, bytes);
-        } else {
-            write_bytes(made, bytes);
-        }
-        return made.view();
-    }
-
     arena& memory_;
+    const number_form numbers_;
     const bool is_difference_;
-    const bool is_sampled_;
     const std::size_t count_;
     std::uint64_t whole_ = 0;
     std::uint64_t whole_peak_ = 0;
@@ -49468,9 +49425,8 @@ inline void write_text_details(text_out& out, const snapshot& rows, const text_o
     if (order == stack_value::temporary) {
         out << "\nwhat was freed before the next allocation:\n\n";
     } else if (info.is_difference) {
-        out << "\nchanges of what was alive at the peak, ";
-        write_bytes_change(out, info.totals.peak_bytes);
-        out << " in all:\n\n";
+        out << "\nchanges of what was alive at the peak, "
+            << number_form{memory, true, false}.amount(info.totals.peak_bytes) << " in all:\n\n";
     } else {
         out << "\nwhat was alive at the peak of ";
         write_bytes(out, info.totals.peak_bytes);
@@ -49936,7 +49892,7 @@ class text_table {
 public:
     text_table(const snapshot& rows, const text_options& wanted, const text_form& form)
         : info_(rows.info()),
-          numbers_(form.parts, rows.info()),
+          numbers_(form.parts, rows.info().is_difference, rows.info().record == recording::sampled),
           wanted_(wanted),
           form_(form),
           is_sampled_(rows.info().record == recording::sampled),

@@ -33578,57 +33578,53 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// How often it happened stands before the sentence.
-ALLOCSCOPE_INLINE const char* sentence_for(loss_reason reason) noexcept {
-    switch (reason) {
-        case loss_reason::no_memory_for_record:
-            return "allocations were not recorded: memory for their records was refused";
-        case loss_reason::no_room_for_site:
-            return "allocations were counted without their place: no room for more stacks";
-        case loss_reason::no_room_for_death:
-            return "frees by another thread were not counted: memory for them was refused";
-        case loss_reason::too_deeply_nested:
-            return "events in signal handlers were not recorded: nested too deeply";
-        case loss_reason::record_replaced:
-            return "blocks were freed without operator delete, or by a pool without a report:"
-                   " noticed when their address was used again";
-        case loss_reason::no_memory_for_thread:
-            return "events were not recorded: memory for the state of their thread was refused";
-        case loss_reason::sample_not_recorded:
-            return "allocations (estimated) are missing in the estimates: memory for the records of"
-                   " their samples was refused";
-        case loss_reason::hook_abandoned:
-            return "events may be missing: a signal handler jumped out of their recording";
-        case loss_reason::no_room_for_peak:
-            return "changes are missing in the peaks of windows above the 64th: memory for them was"
-                   " refused";
-        case loss_reason::torn_sums:
-            return "time the process was forked without its handlers (_Fork), or was killed, while"
-                   " another thread moved sums: earlier numbers may be wrong";
-        case loss_reason::library_not_ready:
-            return "allocations were not recorded: they came before the loader had made the"
-                   " preloaded library ready";
-        case loss_reason::operators_of_others:
-            return "allocators have an operator new of their own, and calls of it could not be"
-                   " changed: objects for which it does not call malloc may be missing";
-        case loss_reason::address_too_high:
-            return "allocations were not recorded: their addresses are not below 2^47";
-        case loss_reason::torn_event:
-            return "events were just being counted by other threads when the process was forked:"
-                   " their objects or their bytes may be missing";
-        case loss_reason::count:
-            break;
-    }
-    return "events were not recorded";
-}
+struct loss_words {
+    const char* name;      // in JSON; never changed
+    const char* sentence;  // behind the number of times that it happened
+};
+
+// In the order of loss_reason.
+ALLOCSCOPE_HIDDEN inline constexpr loss_words words_of_losses[] = {
+    {"no_memory_for_record", "allocations were not recorded: memory for their records was refused"},
+    {"no_room_for_site", "allocations were counted without their place: no room for more stacks"},
+    {"no_room_for_death", "frees by another thread were not counted: memory for them was refused"},
+    {"too_deeply_nested", "events in signal handlers were not recorded: nested too deeply"},
+    {"record_replaced",
+     "blocks were freed without operator delete, or by a pool without a report:"
+     " noticed when their address was used again"},
+    {"no_memory_for_thread",
+     "events were not recorded: memory for the state of their thread was refused"},
+    {"sample_not_recorded",
+     "allocations (estimated) are missing in the estimates: memory for the records of"
+     " their samples was refused"},
+    {"hook_abandoned", "events may be missing: a signal handler jumped out of their recording"},
+    {"no_room_for_peak",
+     "changes are missing in the peaks of windows above the 64th: memory for them was"
+     " refused"},
+    {"torn_sums",
+     "time the process was forked without its handlers (_Fork), or was killed, while"
+     " another thread moved sums: earlier numbers may be wrong"},
+    {"library_not_ready",
+     "allocations were not recorded: they came before the loader had made the"
+     " preloaded library ready"},
+    {"operators_of_others",
+     "allocators have an operator new of their own, and calls of it could not be"
+     " changed: objects for which it does not call malloc may be missing"},
+    {"address_too_high", "allocations were not recorded: their addresses are not below 2^47"},
+    {"torn_event",
+     "events were just being counted by other threads when the process was forked:"
+     " their objects or their bytes may be missing"},
+};
+static_assert(sizeof words_of_losses / sizeof words_of_losses[0] ==
+                  static_cast<std::size_t>(loss_reason::count),
+              "words for each reason");
 
 // The reason that has this sentence; loss_reason::count if none has, as in a file that another
 // version has saved.
 inline loss_reason reason_of(const snapshot::loss& loss) noexcept {
     std::uint32_t number = 0;
     const auto count = static_cast<std::uint32_t>(loss_reason::count);
-    while (number < count &&
-           std::strcmp(loss.reason, sentence_for(static_cast<loss_reason>(number))) != 0) {
+    while (number < count && std::strcmp(loss.reason, words_of_losses[number].sentence) != 0) {
         ++number;
     }
     return static_cast<loss_reason>(number);
@@ -34207,7 +34203,7 @@ inline snapshot_data* finish_block(snapshot_block& block, const live_window& win
     static_assert(sizeof window.name == snapshot_block::name_bytes, "names are whole");
     snapshot::loss losses[loss_count];
     for (std::uint32_t i = 0; i < loss_count; ++i) {
-        losses[i] = {sentence_for(static_cast<loss_reason>(i)), window.losses[i]};
+        losses[i] = {words_of_losses[i].sentence, window.losses[i]};
     }
     snapshot::window_info info{};
     info.name = window.name;
@@ -41453,21 +41449,9 @@ inline stack_numbers sum_of_stacks(const snapshot& rows) {
 
 // The name for people; for `live_bytes`: "live bytes".
 inline const char* name_of(stack_value which) noexcept {
-    switch (which) {
-        case stack_value::live_objects:
-            return "live objects";
-        case stack_value::bytes_allocated:
-            return "bytes allocated";
-        case stack_value::allocations:
-            return "allocations";
-        case stack_value::peak_bytes:
-            return "bytes at the peak";
-        case stack_value::temporary:
-            return "temporary allocations";
-        case stack_value::live_bytes:
-            break;
-    }
-    return "live bytes";
+    constexpr const char* names[] = {"live bytes",  "live objects",      "bytes allocated",
+                                     "allocations", "bytes at the peak", "temporary allocations"};
+    return names[static_cast<std::size_t>(which)];
 }
 
 }  // namespace detail
@@ -41598,7 +41582,6 @@ public:
     template <class Work>
     void for_each_by_numbers(const Work& work) const {
         arena memory;
-        memory.allocate(1);  // otherwise its first block would be mapped anew for each stack
         for (std::size_t i = 0; i < count(); ++i) {
             const borrowed_memory meanwhile{memory};
             if (source_ != nullptr && source_->expect != nullptr) source_->expect(source_->of, i);
@@ -44210,33 +44193,10 @@ struct memory_use {
 
 // The name of a part in JSON and in saved snapshots; never changed.
 constexpr const char* name_of(memory_part part) noexcept {
-    switch (part) {
-        case memory_part::recorded:
-            return "recorded";
-        case memory_part::rounding:
-            return "rounding";
-        case memory_part::other_blocks:
-            return "other_blocks";
-        case memory_part::free_blocks:
-            return "free_blocks";
-        case memory_part::heap_rest:
-            return "heap_rest";
-        case memory_part::allocscope:
-            return "allocscope";
-        case memory_part::program:
-            return "program";
-        case memory_part::files:
-            return "files";
-        case memory_part::shared:
-            return "shared";
-        case memory_part::stacks:
-            return "stacks";
-        case memory_part::anonymous:
-            return "anonymous";
-        case memory_part::unexplained:
-            break;
-    }
-    return "unexplained";
+    constexpr const char* names[memory_part_count] = {
+        "recorded", "rounding", "other_blocks", "free_blocks", "heap_rest", "allocscope",
+        "program",  "files",    "shared",       "stacks",      "anonymous", "unexplained"};
+    return names[static_cast<std::size_t>(part)];
 }
 
 ALLOCSCOPE_NAMESPACE_END
@@ -45402,10 +45362,8 @@ constexpr std::size_t rows_without_script = 50;
 
 // Most bytes first; in a difference the largest change.
 inline list<const snapshot::row*> rows_by_bytes(arena& memory, const snapshot& shown) {
-    const bool is_signed = shown.info().is_difference;
-    const auto size_of = [is_signed](const snapshot::row* row) {
-        const bool is_negative = is_signed && static_cast<std::int64_t>(row->bytes) < 0;
-        return is_negative ? 0 - row->bytes : row->bytes;
+    const auto size_of = [is_difference = shown.info().is_difference](const snapshot::row* row) {
+        return size_of_change(row->bytes, is_difference);
     };
     list<const snapshot::row*> rows{memory};
     rows.reserve(shown.size());
@@ -47174,7 +47132,6 @@ inline void write_json_row(json_writer& json, const place& here, const numbered_
 inline void write_json_rows(json_writer& json, const place_sums& places, const shown_stacks& stacks,
                             bool are_freed, text_flow flow) {
     arena memory;
-    memory.allocate(1);  // otherwise its first block would be allocated and freed for each row
     const place* const end = are_freed ? places.end() : places.first_freed();
     json.begin(are_freed ? "freed_rows" : "rows", '[');
     for (const place* each = are_freed ? places.first_freed() : places.begin(); each != end;
@@ -47234,42 +47191,6 @@ inline void write_json_memory(json_writer& json, const snapshot::window_info& in
     json.end('}');
 }
 
-inline const char* name_of(loss_reason reason) noexcept {
-    switch (reason) {
-        case loss_reason::no_memory_for_record:
-            return "no_memory_for_record";
-        case loss_reason::no_room_for_site:
-            return "no_room_for_site";
-        case loss_reason::no_room_for_death:
-            return "no_room_for_death";
-        case loss_reason::too_deeply_nested:
-            return "too_deeply_nested";
-        case loss_reason::record_replaced:
-            return "record_replaced";
-        case loss_reason::no_memory_for_thread:
-            return "no_memory_for_thread";
-        case loss_reason::sample_not_recorded:
-            return "sample_not_recorded";
-        case loss_reason::hook_abandoned:
-            return "hook_abandoned";
-        case loss_reason::no_room_for_peak:
-            return "no_room_for_peak";
-        case loss_reason::torn_sums:
-            return "torn_sums";
-        case loss_reason::library_not_ready:
-            return "library_not_ready";
-        case loss_reason::operators_of_others:
-            return "operators_of_others";
-        case loss_reason::address_too_high:
-            return "address_too_high";
-        case loss_reason::torn_event:
-            return "torn_event";
-        case loss_reason::count:
-            break;
-    }
-    return "";
-}
-
 inline void write_json_losses(json_writer& json, const snapshot::window_info& info) {
     constexpr auto reason_count = static_cast<std::uint32_t>(loss_reason::count);
     std::uint64_t counts[reason_count] = {};
@@ -47284,7 +47205,7 @@ inline void write_json_losses(json_writer& json, const snapshot::window_info& in
         }
     }
     for (std::uint32_t i = 0; i < reason_count; ++i) {
-        json.field(name_of(static_cast<loss_reason>(i)), counts[i]);
+        json.field(words_of_losses[i].name, counts[i]);
     }
     json.end('}');
 }
@@ -47480,7 +47401,6 @@ public:
           is_top_down_(direction == call_direction::top_down),
           is_difference_(stacks.rows().info().is_difference),
           wanted_(wanted) {
-        scratch_.allocate(1);  // otherwise its first block would be mapped anew for each node
         nodes_.push_back({});
         nodes_[0].stack_count = static_cast<std::uint32_t>(stacks.count());
         order_.resize(stacks.count());
@@ -49306,25 +49226,9 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 
 inline const char* name_of(group_key key) noexcept {
-    switch (key) {
-        case group_key::place:
-            return "place";
-        case group_key::type:
-            return "type";
-        case group_key::function:
-            return "function";
-        case group_key::file:
-            return "file";
-        case group_key::module:
-            return "module";
-        case group_key::size:
-            return "size";
-        case group_key::thread:
-            return "thread";
-        case group_key::age:
-            return "age";
-    }
-    return "";
+    constexpr const char* names[] = {"place",  "type", "function", "file",
+                                     "module", "size", "thread",   "age"};
+    return names[static_cast<std::size_t>(key)];
 }
 
 // The number of bytes before the type in "file:line:type"; 0 if the name is something else.
@@ -50417,7 +50321,6 @@ public:
         out_ << version.view();
         add_info(rows, stacks.are_known());
         arena memory;
-        memory.allocate(1);  // otherwise the arena would get and release a block for each row
         for (std::size_t i = 0; i < rows.size(); ++i) {
             const borrowed_memory meanwhile{memory};
             add_row(rows[i], stacks.frames_of_row(i, memory));
@@ -50458,14 +50361,11 @@ private:
         const std::uint64_t number = frames_.number_of(frames, at);
         if (number != before) return number;
         const snapshot::frame& frame = frames[at];
-        const std::uint64_t function = number_of(frame.function);
-        const std::uint64_t file = number_of(frame.file);
-        const std::uint64_t module = number_of(frame.module);
-        put(saved_tag::frame, saved_record{}
-                                  << function << file << static_cast<std::uint64_t>(frame.line)
-                                  << static_cast<std::uint64_t>(frame.column)
-                                  << (frame.is_inlined ? 1U : 0U) << frame.address << module
-                                  << frame.offset);
+        put(saved_tag::frame, saved_record{} << number_of(frame.function) << number_of(frame.file)
+                                             << static_cast<std::uint64_t>(frame.line)
+                                             << static_cast<std::uint64_t>(frame.column)
+                                             << (frame.is_inlined ? 1U : 0U) << frame.address
+                                             << number_of(frame.module) << frame.offset);
         return number;
     }
 
@@ -50498,15 +50398,12 @@ private:
         const snapshot::window_info& info = rows.info();
         const snapshot::window_estimates& about = info.estimates;
         const allocation_counts& totals = info.totals;
-        const std::uint64_t version = number_of(ALLOCSCOPE_VERSION_STRING);
-        const std::uint64_t name = number_of(info.name);
-        const std::uint64_t not_recording = number_of(info.not_recording);
-        const std::uint64_t command = number_of(info.command);
         saved_record record;
-        record << version << name << static_cast<std::uint64_t>(info.record)
-               << static_cast<std::uint64_t>(info.from) << info.stack_frames << info.duration_ns
-               << totals.allocations << totals.frees << totals.bytes_allocated << totals.bytes_freed
-               << totals.peak_bytes << info.own_memory_bytes
+        record << number_of(ALLOCSCOPE_VERSION_STRING) << number_of(info.name)
+               << static_cast<std::uint64_t>(info.record) << static_cast<std::uint64_t>(info.from)
+               << info.stack_frames << info.duration_ns << totals.allocations << totals.frees
+               << totals.bytes_allocated << totals.bytes_freed << totals.peak_bytes
+               << info.own_memory_bytes
                << ((info.is_difference ? saved_is_difference : 0) |
                    (info.is_of_two_windows ? saved_is_of_two_windows : 0) |
                    (has_stacks ? saved_has_stacks : 0) |
@@ -50514,7 +50411,7 @@ private:
                    (info.has_details ? saved_has_details : 0) |
                    (info.has_peak_details ? saved_has_peak_details : 0) |
                    (info.is_backwards ? saved_is_backwards : 0))
-               << not_recording << info.sample_bytes << info.samples;
+               << number_of(info.not_recording) << info.sample_bytes << info.samples;
         record.number_95(about.allocations)
             .number_95(about.frees)
             .number_95(about.live_objects)
@@ -50522,27 +50419,26 @@ private:
             .number_95(about.bytes_freed)
             .number_95(about.live_bytes);
         record << info.window << info.uncertain_objects << info.uncertain_bytes << info.process_id
-               << static_cast<std::uint64_t>(info.taken_unix_ns) << command;
+               << static_cast<std::uint64_t>(info.taken_unix_ns) << number_of(info.command);
         put(saved_tag::info, record);
         if (info.merged_windows != 0) {
             put(saved_tag::merged, saved_record{} << info.merged_windows);
         }
         for (std::size_t i = 0; i < info.loss_count; ++i) {
-            const std::uint64_t reason = number_of(info.losses[i].reason);
-            put(saved_tag::loss, saved_record{} << reason << info.losses[i].count);
+            const snapshot::loss& each = info.losses[i];
+            put(saved_tag::loss, saved_record{} << number_of(each.reason) << each.count);
         }
         for (std::size_t i = 0; i < info.family_count; ++i) {
             const snapshot::family& each = info.families[i];
-            const std::uint64_t family = number_of(each.name);
-            put(saved_tag::family, saved_record{} << family << each.allocations << each.frees
-                                                  << each.bytes_allocated << each.bytes_freed);
+            put(saved_tag::family, saved_record{} << number_of(each.name) << each.allocations
+                                                  << each.frees << each.bytes_allocated
+                                                  << each.bytes_freed);
         }
         for (std::size_t i = 0; i < info.moment_count; ++i) {
             const snapshot::moment& each = info.moments[i];
-            const std::uint64_t mark = number_of(each.mark);
             put(saved_tag::moment, saved_record{} << each.at_ns << each.live_objects
                                                   << each.live_bytes << each.allocations
-                                                  << each.bytes_allocated << mark);
+                                                  << each.bytes_allocated << number_of(each.mark));
         }
         has_ages_ = info.age_count != 0;
         for (std::size_t i = 0; i < info.age_count; ++i) {
@@ -50554,9 +50450,6 @@ private:
     // Writes the names of the parts, so that a reader can recognise parts that are new to it.
     void add_memory(const memory_use& memory) {
         saved_record record;
-        for (std::size_t i = 0; i < memory_part_count; ++i) {
-            number_of(name_of(static_cast<memory_part>(i)));
-        }
         record << memory.resident_bytes << memory.swapped_bytes << memory.at_ns;
         for (std::size_t i = 0; i < memory_part_count; ++i) {
             record << number_of(name_of(static_cast<memory_part>(i))) << memory.parts[i];
@@ -50565,21 +50458,17 @@ private:
     }
 
     void add_module(const snapshot::module& module) {
-        const std::uint64_t path = number_of(module.path);
-        const std::uint64_t build_id = number_of(module.build_id);
-        put(saved_tag::module, saved_record{} << path << build_id << module.address << module.size);
+        put(saved_tag::module, saved_record{} << number_of(module.path)
+                                              << number_of(module.build_id) << module.address
+                                              << module.size);
     }
 
     // Adds the fields that the records of rows and stacks have in common.
     template <class Row>
     saved_record& add_place(saved_record& record, const Row& row, const row_frames& of) {
-        const std::uint64_t stack = number_of(of.frames);
-        const std::uint64_t file = number_of(row.file);
-        const std::uint64_t type = number_of(row.type);
-        const std::uint64_t function = number_of(row.function);
-        record << stack << of.user_frame << row.objects << row.bytes << file
-               << static_cast<std::uint64_t>(row.line) << type << function << row.offset
-               << row.samples;
+        record << number_of(of.frames) << of.user_frame << row.objects << row.bytes
+               << number_of(row.file) << static_cast<std::uint64_t>(row.line) << number_of(row.type)
+               << number_of(row.function) << row.offset << row.samples;
         return record.reach(row.objects, row.objects_low, row.objects_high)
             .reach(row.bytes, row.bytes_low, row.bytes_high);
     }
@@ -50630,8 +50519,8 @@ private:
         put(saved_tag::details, record);
     }
     void add_thread(const snapshot::thread& thread) {
-        const std::uint64_t name = number_of(thread.name);
-        put(saved_tag::thread, saved_record{} << thread.number << name << thread.process_id);
+        put(saved_tag::thread,
+            saved_record{} << thread.number << number_of(thread.name) << thread.process_id);
     }
 
     void add_end() {
@@ -52535,9 +52424,7 @@ inline bool names(const snapshot::frame& frame, text wanted) noexcept {
 class wanted_names {
 public:
     wanted_names(arena& scratch, const shown_stacks& stacks, const stack_filter& wanted)
-        : stacks_(stacks), wanted_(wanted), fits_(scratch) {
-        scratch_.allocate(1);  // otherwise its first block would be mapped anew for each stack
-    }
+        : stacks_(stacks), wanted_(wanted), fits_(scratch) {}
 
     bool fit(const snapshot::stack& stack, std::size_t number) {
         if (wanted_.type[0] != '\0' && !text{stack.type}.contains(wanted_.type)) return false;
@@ -53615,7 +53502,6 @@ public:
           known_(memory),
           path_(memory),
           met_(memory) {
-        scratch_.allocate(1);  // otherwise its first block would be mapped anew for each stack
         for (std::size_t i = 0; i < sides.side_count(); ++i) {
             known_.push_back(memory.make<numbers_of_frames>(memory));
         }

@@ -18,7 +18,7 @@
 //      "moments": [{"at_ns", "live_objects", "live_bytes", "allocations", "bytes_allocated",
 //                   "mark"}],
 //      "memory": {"resident_bytes", "swapped_bytes", "at_ns", "parts": {name: bytes, ...}},
-//     "lost": {reason: n, ...},                the names of base/loss_reason.hpp, each of them
+//     "lost": {reason: n, ...},                as in snapshot/loss_sentences.hpp, each of them
 //      "threads": [{"number", "name", "process_id", "objects", "bytes", "allocations",
 //                   "bytes_allocated"}],
 //      "ages": [{"least_ns", "most_ns", "objects", "bytes", "allocations", "bytes_allocated"}],
@@ -166,7 +166,6 @@ inline void write_json_row(json_writer& json, const place& here, const numbered_
 inline void write_json_rows(json_writer& json, const place_sums& places, const shown_stacks& stacks,
                             bool are_freed, text_flow flow) {
     arena memory;
-    memory.allocate(1);  // otherwise its first block would be allocated and freed for each row
     const place* const end = are_freed ? places.end() : places.first_freed();
     json.begin(are_freed ? "freed_rows" : "rows", '[');
     for (const place* each = are_freed ? places.first_freed() : places.begin(); each != end;
@@ -226,42 +225,6 @@ inline void write_json_memory(json_writer& json, const snapshot::window_info& in
     json.end('}');
 }
 
-inline const char* name_of(loss_reason reason) noexcept {
-    switch (reason) {
-        case loss_reason::no_memory_for_record:
-            return "no_memory_for_record";
-        case loss_reason::no_room_for_site:
-            return "no_room_for_site";
-        case loss_reason::no_room_for_death:
-            return "no_room_for_death";
-        case loss_reason::too_deeply_nested:
-            return "too_deeply_nested";
-        case loss_reason::record_replaced:
-            return "record_replaced";
-        case loss_reason::no_memory_for_thread:
-            return "no_memory_for_thread";
-        case loss_reason::sample_not_recorded:
-            return "sample_not_recorded";
-        case loss_reason::hook_abandoned:
-            return "hook_abandoned";
-        case loss_reason::no_room_for_peak:
-            return "no_room_for_peak";
-        case loss_reason::torn_sums:
-            return "torn_sums";
-        case loss_reason::library_not_ready:
-            return "library_not_ready";
-        case loss_reason::operators_of_others:
-            return "operators_of_others";
-        case loss_reason::address_too_high:
-            return "address_too_high";
-        case loss_reason::torn_event:
-            return "torn_event";
-        case loss_reason::count:
-            break;
-    }
-    return "";
-}
-
 inline void write_json_losses(json_writer& json, const snapshot::window_info& info) {
     constexpr auto reason_count = static_cast<std::uint32_t>(loss_reason::count);
     std::uint64_t counts[reason_count] = {};
@@ -276,7 +239,7 @@ inline void write_json_losses(json_writer& json, const snapshot::window_info& in
         }
     }
     for (std::uint32_t i = 0; i < reason_count; ++i) {
-        json.field(name_of(static_cast<loss_reason>(i)), counts[i]);
+        json.field(words_of_losses[i].name, counts[i]);
     }
     json.end('}');
 }

@@ -52,11 +52,11 @@ TEST_CASE("json_report: every loss has a name, whether it happened or not") {
     CHECK(nothing.size() == reasons);
     for (const json& count : nothing) CHECK(count == 0);
     for (std::uint32_t number = 0; number < reasons; ++number) {
-        const auto reason = static_cast<detail::loss_reason>(number);
+        const detail::loss_words& words = detail::words_of_losses[number];
         info_text info;
-        info.losses.push_back({detail::sentence_for(reason), 5 + number});
+        info.losses.push_back({words.sentence, 5 + number});
         json wanted = nothing;
-        wanted[detail::name_of(reason)] = 5 + number;
+        wanted[words.name] = 5 + number;
         CHECK(json::parse(allocscope::to_json(made_snapshot({}, info)))["lost"] == wanted);
     }
     CHECK(nothing.contains("no_memory_for_record"));

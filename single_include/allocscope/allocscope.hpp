@@ -42882,7 +42882,9 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 struct place {
-    snapshot::row row;
+    const snapshot::row& row() const noexcept { return sums.sum; }
+
+    summed<snapshot::row> sums;
     std::uint64_t allocations;
     std::uint64_t bytes_allocated;
     std::uint64_t most_allocations;    // of one stack, which is shown if everything was freed
@@ -42902,10 +42904,11 @@ public:
         places_.reserve(row_count_);
         for (const snapshot::row& row : stacks.rows()) {
             numbers_.meet(row);
-            places_.push_back({row, 0, 0, 0, 0, nullptr});
+            places_.push_back({{row, {}, {}}, 0, 0, 0, 0, nullptr});
         }
         std::size_t number = 0;
         stacks.for_each([&](const snapshot::stack& stack) { add(stack, number++); });
+        for (std::size_t i = row_count_; i < places_.size(); ++i) places_[i].sums.finished();
     }
 
     const place* begin() const noexcept { return places_.begin(); }
@@ -42923,7 +42926,7 @@ public:
 private:
     void add(const snapshot::stack& stack, std::size_t number) {
         const auto at = numbers_.meet(stack);
-        if (at.is_new) places_.push_back({{}, 0, 0, 0, 0, nullptr});
+        if (at.is_new) places_.push_back({});
         place& here = places_[at.number];
         here.allocations += stack.allocations;
         here.bytes_allocated += stack.bytes_allocated;
@@ -42933,14 +42936,8 @@ private:
         }
         if (at.number < row_count_) return;
         // In a difference the stacks of such a place may cancel each other out.
-        snapshot::row& row = here.row;
-        row.objects += stack.objects;
-        row.bytes += stack.bytes;
-        row.samples += stack.samples;
-        row.objects_low += stack.objects_low;
-        row.objects_high += stack.objects_high;
-        row.bytes_low += stack.bytes_low;
-        row.bytes_high += stack.bytes_high;
+        here.sums.add(stack, true);
+        snapshot::row& row = here.sums.sum;
         if (row.sites++ != 0 && stack.allocations <= here.most_allocations) return;
         here.most_allocations = stack.allocations;
         here.shown_stack = number;
@@ -43020,7 +43017,7 @@ private:
 
 inline void write_csv_place(csv_line& line, const place& here, bool has_stacks,
                             const snapshot::window_info& info) {
-    const snapshot::row& row = here.row;
+    const snapshot::row& row = here.row();
     line.field(row.file);
     if (row.line != 0) {
         line.field(static_cast<std::uint64_t>(row.line));
@@ -47102,7 +47099,7 @@ inline void write_json_details(json_writer& json, const snapshot::stack_details*
 inline void write_json_row(json_writer& json, const place& here, const numbered_frames& frames,
                            bool has_stacks, const snapshot::window_info& info) {
     const bool is_sampled = info.record == recording::sampled;
-    const snapshot::row& row = here.row;
+    const snapshot::row& row = here.row();
     json.begin('{');
     json.field("objects", row.objects);
     json.field("bytes", row.bytes);

@@ -136,7 +136,7 @@ inline void write_json_details(json_writer& json, const snapshot::stack_details*
 inline void write_json_row(json_writer& json, const place& here, const numbered_frames& frames,
                            bool has_stacks, const snapshot::window_info& info) {
     const bool is_sampled = info.record == recording::sampled;
-    const snapshot::row& row = here.row;
+    const snapshot::row& row = here.row();
     json.begin('{');
     json.field("objects", row.objects);
     json.field("bytes", row.bytes);

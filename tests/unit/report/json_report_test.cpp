@@ -112,6 +112,37 @@ TEST_CASE("json_report: a row has what its place allocated, also from other stac
     CHECK(freed[1]["allocations"] == 7);
 }
 
+TEST_CASE("json_report: intervals of stacks that cancel each other out add as squares") {
+    info_text info;
+    info.is_difference = true;
+    info.record = allocscope::recording::sampled;
+    stack_text more;
+    static_cast<row_text&>(more) = made_row_at(20, 2000, "/src/a.cpp", "a.cpp", 1, "node");
+    more.samples = 2;
+    more.objects_low = 17;
+    more.objects_high = 24;
+    more.bytes_low = 1700;
+    more.bytes_high = 2400;
+    stack_text less = more;
+    const auto negative = [](std::uint64_t number) { return std::uint64_t{0} - number; };
+    less.objects = negative(20);
+    less.objects_low = negative(24);
+    less.objects_high = negative(17);
+    less.bytes = negative(2000);
+    less.bytes_low = negative(2400);
+    less.bytes_high = negative(1700);
+    info.stacks = {more, less};
+    const json read = json::parse(allocscope::to_json(made_snapshot({}, info)));
+    REQUIRE(read["freed_rows"].size() == 1);
+    const json& row = read["freed_rows"][0];
+    CHECK(row["objects"] == 0);
+    CHECK(row["objects_low"] == -5);  // the root of 3 * 3 + 4 * 4
+    CHECK(row["objects_high"] == 5);
+    CHECK(row["bytes_low"] == -500);
+    CHECK(row["bytes_high"] == 500);
+    CHECK(row["samples"] == 4);
+}
+
 TEST_CASE("json_report: places without a line differ by their offset") {
     info_text info;
     stack_text first;

@@ -43966,7 +43966,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-Pc9XH+59k6ts032dL56zNJCLuT1ykmDpnSIJgvRFY+c=';
+script-src 'sha256-jPD57lJOYSaQvEnd1BfhhMBmKwNynNUfKC31+/HtCUg=';
 style-src 'sha256-hA7O9UUgUZRLmHCbPq5u9zuZrVqXE3nQQvn7ibNHBQM=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
@@ -45701,13 +45701,14 @@ const whole = stack_values.map((values) => { let sum = 0;
 for (let s = 0; s < stack_count; ++s) sum += Math.abs(values[s]); return sum; });
 const grouped = new Intl.NumberFormat('en-US', {maximumFractionDigits: 0});
 function sign_of(value) { return value < 0 ? '\u2212' : is_difference && value > 0 ? '+' : ''; }
-function exact(value) {
-return (is_sampled ? '~' : '') + sign_of(value) + grouped.format(Math.abs(value)); }
-function plain_bytes(size) { if (size < 1024) return size + ' B'; let unit = 0; size /= 1024;
+function approximately(number) { return (is_sampled ? '~' : '') + number; }
+function signed(value) { return sign_of(value) + grouped.format(Math.abs(value)); }
+function exact(value) { return approximately(signed(value)); } function plain_bytes(size) {
+if (size < 1024) return size + ' B'; let unit = 0; size /= 1024;
 while (size >= 1023.5 && unit < 5) { size /= 1024; ++unit; }
 return size.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0) + ' ' + 'KMGTPE'[unit] + 'iB'; }
-function bytes(value) {
-return (is_sampled ? '~' : '') + sign_of(value) + plain_bytes(Math.abs(value)); }
+function signed_bytes(value) { return sign_of(value) + plain_bytes(Math.abs(value)); }
+function bytes(value) { return approximately(signed_bytes(value)); }
 function shown(metric, value) { return metrics[metric].is_bytes ? bytes(value) : exact(value); }
 function exactly(metric, value) { return exact(value) + (metrics[metric].is_bytes ? ' bytes' : '');
 } function percent(part, all) { if (all === 0) return '\u2013'; const share = part * 100 / all;
@@ -45899,8 +45900,7 @@ text += ' Numbers with ~ are estimates; the true ones lie in the 95% intervals i
 : 'the earlier snapshot to the later one.') +
 ' Widths and shares are of the sum of all changes without their signs: red is more,' +
 ' blue is less.'; } return text; } function interval(total, is_bytes) { if (!is_sampled) return '';
-const number = (value) => is_bytes ? sign_of(value) + plain_bytes(Math.abs(value))
-: sign_of(value) + grouped.format(Math.abs(value));
+const number = is_bytes ? signed_bytes : signed;
 return '95%: ' + number(total[1]) + ' to ' + number(total[2]); }
 function total_card(name, large, large_title, small, further) {
 const card = element('div', undefined, 'total'); card.append(element('div', name, 'name'));
@@ -46194,11 +46194,11 @@ if (stack_values[m][s] !== 0) seen[p] = 1; } } places.order = [];
 for (let p = 0; p < place_count; ++p) if (seen[p]) places.order.push(p); sort_places();
 places.page = 0; } function interval_of(p, metric) { if (!is_sampled || metric > 1) return '';
 const low = place_field(p, metric === 0 ? 9 : 7);
-const high = place_field(p, metric === 0 ? 10 : 8);
-return high === 0 ? '' : '95%: ' + grouped.format(low) + ' to ' + grouped.format(high) +
-(metric === 0 ? ' bytes' : '') + ' in the whole window, from ' +
-grouped.format(place_field(p, 6)) + ' samples'; } function number_cell(p, column) {
-if (column.is_life) { const life = Math.round(life_of(p));
+const high = place_field(p, metric === 0 ? 10 : 8); if (low === 0 && high === 0) return '';
+const samples = place_field(p, 6);
+return '95%: ' + signed(low) + ' to ' + signed(high) + (metric === 0 ? ' bytes' : '') +
+' in the whole window, from ' + grouped.format(samples) + (samples === 1 ? ' sample' : ' samples');
+} function number_cell(p, column) { if (column.is_life) { const life = Math.round(life_of(p));
 const size = duration(Math.round(Math.abs(life_of(p)) * 1000));
 const cell = element('td', (is_difference ? sign_of(life) : '') + size, 'number');
 cell.title = exact(life) + ' \u00b5s, ' +
@@ -46334,8 +46334,7 @@ by_id('spoken').textContent = cell_name(cell) + ', ' + exactly(state.metric, cel
 canvas.addEventListener('focus', draw_types); canvas.addEventListener('blur', draw_types); }
 
 const timeline = {canvas: by_id('timeline'), hovered: -1}; const moments = data.moments;
-const approximately = (number) => (is_sampled ? '~' : '') + number; function highest(values) {
-return values.reduce((most, value) => Math.max(most, value), 0); }
+function highest(values) { return values.reduce((most, value) => Math.max(most, value), 0); }
 function draw_series(paint, field, top, x_of, y_of) { paint.beginPath();
 moments.forEach((moment, number) => { const x = x_of(moment[0]);
 const y = y_of(moment[field] / top); if (number === 0) paint.moveTo(x, y); else paint.lineTo(x, y);

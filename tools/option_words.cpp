@@ -25,6 +25,11 @@ std::string missing_value(const char* verb, const std::string& name) {
     return name + " needs a value; allocscope " + verb + " --help says which";
 }
 
+std::string wrong_value(const std::string& name, const std::string& value,
+                        const std::string& problem) {
+    return problem.empty() ? "" : name + " is \"" + value + "\"; " + problem;
+}
+
 std::string wrong_number_of_files(std::size_t given, const char* usage) {
     return counted(given, "file was", "files were") + " given; write: allocscope " + usage;
 }
@@ -52,6 +57,18 @@ std::string read_amount(const std::string& text, std::uint64_t& into) {
     if (number > std::numeric_limits<std::uint64_t>::max() >> shift) return too_large;
     into = static_cast<std::uint64_t>(number) << shift;
     return {};
+}
+
+std::string read_whole(const std::string& text, std::uint32_t least, std::uint32_t most,
+                       std::uint32_t& into) {
+    std::uint64_t number = 0;
+    const bool is_number = text.find_first_not_of("0123456789") == std::string::npos;
+    if (is_number && read_amount(text, number).empty() && number >= least && number <= most) {
+        into = static_cast<std::uint32_t>(number);
+        return {};
+    }
+    return "it must be a whole number from " + std::to_string(least) + " to " +
+           std::to_string(most);
 }
 
 const char* read_decimal(const char* text, double& into) {

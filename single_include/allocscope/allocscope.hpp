@@ -2145,7 +2145,8 @@ public:
     }
 
     // Ends the block, and takes the action if the budget was broken; with throw_error() that throws
-    // violation_error. Later calls return an empty result that has not passed.
+    // violation_error. Later calls take no action, and return a result that says so and has not
+    // passed.
     ALLOCSCOPE_EXCEPTIONS_TAG check_result finish() {
         if (is_finished_) return detail::result_after_end();
         is_finished_ = true;
@@ -2538,8 +2539,10 @@ public:
 
     check_result(check)() const { return (leaks_.check)(); }
     // Ends the window, and takes the action if the check failed; with throw_error() that throws
-    // violation_error.
+    // violation_error. Later calls take no action, and return a result that says so and has not
+    // passed.
     ALLOCSCOPE_EXCEPTIONS_TAG check_result finish() {
+        if (is_finished_) return detail::result_after_end();
         is_finished_ = true;
         check_result found = leaks_.finish();
         action_.act(found);
@@ -6508,13 +6511,18 @@ namespace detail {
 // 2^64 divided by the golden ratio, made odd: spreads consecutive numbers well.
 constexpr std::uint64_t golden_multiplier = 0x9e3779b97f4a7c15U;
 
-// A number for each position: the high half of a number of the splitmix64 series (Steele, Lea,
-// Flood 2014), made odd.
+// The last step of splitmix64 (G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom
+// number generators", OOPSLA 2014): a one-to-one mapping in which every bit of the result depends
+// on every bit of the number.
+ALLOCSCOPE_FAST_PATH constexpr std::uint64_t mix_64(std::uint64_t number) noexcept {
+    number = (number ^ (number >> 30U)) * 0xbf58476d1ce4e5b9U;
+    number = (number ^ (number >> 27U)) * 0x94d049bb133111ebU;
+    return number ^ (number >> 31U);
+}
+
+// A number for each position: the high half of a number of the splitmix64 series, made odd.
 constexpr std::uint64_t position_multiplier(std::uint32_t position) noexcept {
-    std::uint64_t mixed = (position + 1U) * golden_multiplier;
-    mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
-    mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;
-    return (mixed >> 32U) | 1U;
+    return (mix_64((position + 1U) * golden_multiplier) >> 32U) | 1U;
 }
 
 struct position_table {
@@ -9302,13 +9310,6 @@ ALLOCSCOPE_COOL_END
 ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
-
-// A one-to-one mapping in which every bit of the result depends on every bit of the number.
-ALLOCSCOPE_FAST_PATH constexpr std::uint64_t mix_64(std::uint64_t number) noexcept {
-    number = (number ^ (number >> 30U)) * 0xbf58476d1ce4e5b9U;
-    number = (number ^ (number >> 27U)) * 0x94d049bb133111ebU;
-    return number ^ (number >> 31U);
-}
 
 struct random_source {
     std::uint64_t state = 0;  // zero is a seed like any other: usable before seed()
@@ -15632,13 +15633,6 @@ ALLOCSCOPE_FAST_PATH bool is_watched_thread(std::uint64_t instance) noexcept {
     return false;
 }
 
-// The last step of splitmix64 (Steele, Lea, Flood 2014): neighbouring numbers give unrelated ones.
-constexpr std::uint64_t scrambled(std::uint64_t value) noexcept {
-    value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
-    value = (value ^ (value >> 27U)) * 0x94d049bb133111ebU;
-    return value ^ (value >> 31U);
-}
-
 // Counts a request of `bytes` bytes, and returns whether it fails.
 ALLOCSCOPE_SLOW_PATH bool decides_to_fail(armed_plan& plan, std::uint64_t bytes) noexcept {
     const std::uint64_t nth = plan.seen.fetch_add(1, memory_order::relaxed) + 1;
@@ -15659,7 +15653,7 @@ ALLOCSCOPE_SLOW_PATH bool decides_to_fail(armed_plan& plan, std::uint64_t bytes)
         case fault_kind::random:
             // Depends only on the allocation's number and the seed, so that a run can be repeated.
             fails =
-                scrambled(plan.seed.load(memory_order::relaxed) + nth * golden_multiplier) < number;
+                mix_64(plan.seed.load(memory_order::relaxed) + nth * golden_multiplier) < number;
             break;
     }
     if (fails) plan.failed.fetch_add(1, memory_order::relaxed);
@@ -33666,57 +33660,53 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// How often it happened stands before the sentence.
-ALLOCSCOPE_INLINE const char* sentence_for(loss_reason reason) noexcept {
-    switch (reason) {
-        case loss_reason::no_memory_for_record:
-            return "allocations were not recorded: memory for their records was refused";
-        case loss_reason::no_room_for_site:
-            return "allocations were counted without their place: no room for more stacks";
-        case loss_reason::no_room_for_death:
-            return "frees by another thread were not counted: memory for them was refused";
-        case loss_reason::too_deeply_nested:
-            return "events in signal handlers were not recorded: nested too deeply";
-        case loss_reason::record_replaced:
-            return "blocks were freed without operator delete, or by a pool without a report:"
-                   " noticed when their address was used again";
-        case loss_reason::no_memory_for_thread:
-            return "events were not recorded: memory for the state of their thread was refused";
-        case loss_reason::sample_not_recorded:
-            return "allocations (estimated) are missing in the estimates: memory for the records of"
-                   " their samples was refused";
-        case loss_reason::hook_abandoned:
-            return "events may be missing: a signal handler jumped out of their recording";
-        case loss_reason::no_room_for_peak:
-            return "changes are missing in the peaks of windows above the 64th: memory for them was"
-                   " refused";
-        case loss_reason::torn_sums:
-            return "time the process was forked without its handlers (_Fork), or was killed, while"
-                   " another thread moved sums: earlier numbers may be wrong";
-        case loss_reason::library_not_ready:
-            return "allocations were not recorded: they came before the loader had made the"
-                   " preloaded library ready";
-        case loss_reason::operators_of_others:
-            return "allocators have an operator new of their own, and calls of it could not be"
-                   " changed: objects for which it does not call malloc may be missing";
-        case loss_reason::address_too_high:
-            return "allocations were not recorded: their addresses are not below 2^47";
-        case loss_reason::torn_event:
-            return "events were just being counted by other threads when the process was forked:"
-                   " their objects or their bytes may be missing";
-        case loss_reason::count:
-            break;
-    }
-    return "events were not recorded";
-}
+struct loss_words {
+    const char* name;      // in JSON; never changed
+    const char* sentence;  // behind the number of times that it happened
+};
+
+// In the order of loss_reason.
+ALLOCSCOPE_HIDDEN inline constexpr loss_words words_of_losses[] = {
+    {"no_memory_for_record", "allocations were not recorded: memory for their records was refused"},
+    {"no_room_for_site", "allocations were counted without their place: no room for more stacks"},
+    {"no_room_for_death", "frees by another thread were not counted: memory for them was refused"},
+    {"too_deeply_nested", "events in signal handlers were not recorded: nested too deeply"},
+    {"record_replaced",
+     "blocks were freed without operator delete, or by a pool without a report:"
+     " noticed when their address was used again"},
+    {"no_memory_for_thread",
+     "events were not recorded: memory for the state of their thread was refused"},
+    {"sample_not_recorded",
+     "allocations (estimated) are missing in the estimates: memory for the records of"
+     " their samples was refused"},
+    {"hook_abandoned", "events may be missing: a signal handler jumped out of their recording"},
+    {"no_room_for_peak",
+     "changes are missing in the peaks of windows above the 64th: memory for them was"
+     " refused"},
+    {"torn_sums",
+     "time the process was forked without its handlers (_Fork), or was killed, while"
+     " another thread moved sums: earlier numbers may be wrong"},
+    {"library_not_ready",
+     "allocations were not recorded: they came before the loader had made the"
+     " preloaded library ready"},
+    {"operators_of_others",
+     "allocators have an operator new of their own, and calls of it could not be"
+     " changed: objects for which it does not call malloc may be missing"},
+    {"address_too_high", "allocations were not recorded: their addresses are not below 2^47"},
+    {"torn_event",
+     "events were just being counted by other threads when the process was forked:"
+     " their objects or their bytes may be missing"},
+};
+static_assert(sizeof words_of_losses / sizeof words_of_losses[0] ==
+                  static_cast<std::size_t>(loss_reason::count),
+              "words for each reason");
 
 // The reason that has this sentence; loss_reason::count if none has, as in a file that another
 // version has saved.
 inline loss_reason reason_of(const snapshot::loss& loss) noexcept {
     std::uint32_t number = 0;
     const auto count = static_cast<std::uint32_t>(loss_reason::count);
-    while (number < count &&
-           std::strcmp(loss.reason, sentence_for(static_cast<loss_reason>(number))) != 0) {
+    while (number < count && std::strcmp(loss.reason, words_of_losses[number].sentence) != 0) {
         ++number;
     }
     return static_cast<loss_reason>(number);
@@ -34295,7 +34285,7 @@ inline snapshot_data* finish_block(snapshot_block& block, const live_window& win
     static_assert(sizeof window.name == snapshot_block::name_bytes, "names are whole");
     snapshot::loss losses[loss_count];
     for (std::uint32_t i = 0; i < loss_count; ++i) {
-        losses[i] = {sentence_for(static_cast<loss_reason>(i)), window.losses[i]};
+        losses[i] = {words_of_losses[i].sentence, window.losses[i]};
     }
     snapshot::window_info info{};
     info.name = window.name;
@@ -34759,7 +34749,7 @@ private:
     ALLOCSCOPE_INLINE void name_temporary(int attempt) noexcept {
         std::uint64_t mixed = monotonic_ns() ^ static_cast<std::uint64_t>(::getpid()) << 40U ^
                               reinterpret_cast<std::uintptr_t>(this);
-        mixed = (mixed + static_cast<std::uint64_t>(attempt)) * 0x9e3779b97f4a7c15U;
+        mixed = (mixed + static_cast<std::uint64_t>(attempt)) * golden_multiplier;
         std::memcpy(temporary_, ".allocscope-", 12);
         for (std::size_t i = 12; i < sizeof temporary_ - 1; ++i, mixed >>= 4U) {
             temporary_[i] = "0123456789abcdef"[mixed & 15U];
@@ -37160,7 +37150,7 @@ private:
 
     // The place where the word is or belongs. There is always an unused place.
     entry& place_of(const std::uintptr_t* word) noexcept {
-        const std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(word) * 0x9e3779b97f4a7c15U;
+        const std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(word) * golden_multiplier;
         std::size_t place = (mixed >> 20U) & (room_ - 1);
         while (entries_[place].word != nullptr && entries_[place].word != word) {
             place = (place + 1) & (room_ - 1);
@@ -39083,7 +39073,7 @@ inline void fail_catch2_in_destructor(const char* macro, block_claim claim,
 }
 
 inline void tell_catch2(const block_claim& claim, const check_result& found, bool may_leave) {
-    if (found) return;
+    if (found) return;  // Catch2 could not count it on a thread that the test case made
     if (!may_leave) return fail_catch2_in_destructor("ALLOCSCOPE_CHECK", claim, found.message());
     fail_catch2(claim.is_fatal ? "ALLOCSCOPE_REQUIRE" : "ALLOCSCOPE_CHECK", claim, found.message());
 }
@@ -41541,21 +41531,9 @@ inline stack_numbers sum_of_stacks(const snapshot& rows) {
 
 // The name for people; for `live_bytes`: "live bytes".
 inline const char* name_of(stack_value which) noexcept {
-    switch (which) {
-        case stack_value::live_objects:
-            return "live objects";
-        case stack_value::bytes_allocated:
-            return "bytes allocated";
-        case stack_value::allocations:
-            return "allocations";
-        case stack_value::peak_bytes:
-            return "bytes at the peak";
-        case stack_value::temporary:
-            return "temporary allocations";
-        case stack_value::live_bytes:
-            break;
-    }
-    return "live bytes";
+    constexpr const char* names[] = {"live bytes",  "live objects",      "bytes allocated",
+                                     "allocations", "bytes at the peak", "temporary allocations"};
+    return names[static_cast<std::size_t>(which)];
 }
 
 }  // namespace detail
@@ -41686,7 +41664,6 @@ public:
     template <class Work>
     void for_each_by_numbers(const Work& work) const {
         arena memory;
-        memory.allocate(1);  // otherwise its first block would be mapped anew for each stack
         for (std::size_t i = 0; i < count(); ++i) {
             const borrowed_memory meanwhile{memory};
             if (source_ != nullptr && source_->expect != nullptr) source_->expect(source_->of, i);
@@ -42987,7 +42964,9 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 struct place {
-    snapshot::row row;
+    const snapshot::row& row() const noexcept { return sums.sum; }
+
+    summed<snapshot::row> sums;
     std::uint64_t allocations;
     std::uint64_t bytes_allocated;
     std::uint64_t most_allocations;    // of one stack, which is shown if everything was freed
@@ -43007,10 +42986,11 @@ public:
         places_.reserve(row_count_);
         for (const snapshot::row& row : stacks.rows()) {
             numbers_.meet(row);
-            places_.push_back({row, 0, 0, 0, 0, nullptr});
+            places_.push_back({{row, {}, {}}, 0, 0, 0, 0, nullptr});
         }
         std::size_t number = 0;
         stacks.for_each([&](const snapshot::stack& stack) { add(stack, number++); });
+        for (std::size_t i = row_count_; i < places_.size(); ++i) places_[i].sums.finished();
     }
 
     const place* begin() const noexcept { return places_.begin(); }
@@ -43028,7 +43008,7 @@ public:
 private:
     void add(const snapshot::stack& stack, std::size_t number) {
         const auto at = numbers_.meet(stack);
-        if (at.is_new) places_.push_back({{}, 0, 0, 0, 0, nullptr});
+        if (at.is_new) places_.push_back({});
         place& here = places_[at.number];
         here.allocations += stack.allocations;
         here.bytes_allocated += stack.bytes_allocated;
@@ -43038,14 +43018,8 @@ private:
         }
         if (at.number < row_count_) return;
         // In a difference the stacks of such a place may cancel each other out.
-        snapshot::row& row = here.row;
-        row.objects += stack.objects;
-        row.bytes += stack.bytes;
-        row.samples += stack.samples;
-        row.objects_low += stack.objects_low;
-        row.objects_high += stack.objects_high;
-        row.bytes_low += stack.bytes_low;
-        row.bytes_high += stack.bytes_high;
+        here.sums.add(stack, true);
+        snapshot::row& row = here.sums.sum;
         if (row.sites++ != 0 && stack.allocations <= here.most_allocations) return;
         here.most_allocations = stack.allocations;
         here.shown_stack = number;
@@ -43125,7 +43099,7 @@ private:
 
 inline void write_csv_place(csv_line& line, const place& here, bool has_stacks,
                             const snapshot::window_info& info) {
-    const snapshot::row& row = here.row;
+    const snapshot::row& row = here.row();
     line.field(row.file);
     if (row.line != 0) {
         line.field(static_cast<std::uint64_t>(row.line));
@@ -43254,6 +43228,12 @@ public:
         out_ << bracket;
         is_first_ = true;
     }
+    // The value of a member.
+    void begin(const char* name, char bracket) {
+        key(name);
+        begin(bracket);
+    }
+
     void end(char bracket) {
         out_ << bracket;
         is_first_ = false;
@@ -43284,6 +43264,11 @@ public:
     void field(const char* name, std::uint64_t number) {
         key(name);
         amount(number);
+    }
+
+    void field(const char* name, bool is_true) {
+        key(name);
+        value(is_true);
     }
     void line() { out_ << '\n'; }
 
@@ -44063,7 +44048,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-Pc9XH+59k6ts032dL56zNJCLuT1ykmDpnSIJgvRFY+c=';
+script-src 'sha256-jPD57lJOYSaQvEnd1BfhhMBmKwNynNUfKC31+/HtCUg=';
 style-src 'sha256-hA7O9UUgUZRLmHCbPq5u9zuZrVqXE3nQQvn7ibNHBQM=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
@@ -44287,33 +44272,10 @@ struct memory_use {
 
 // The name of a part in JSON and in saved snapshots; never changed.
 constexpr const char* name_of(memory_part part) noexcept {
-    switch (part) {
-        case memory_part::recorded:
-            return "recorded";
-        case memory_part::rounding:
-            return "rounding";
-        case memory_part::other_blocks:
-            return "other_blocks";
-        case memory_part::free_blocks:
-            return "free_blocks";
-        case memory_part::heap_rest:
-            return "heap_rest";
-        case memory_part::allocscope:
-            return "allocscope";
-        case memory_part::program:
-            return "program";
-        case memory_part::files:
-            return "files";
-        case memory_part::shared:
-            return "shared";
-        case memory_part::stacks:
-            return "stacks";
-        case memory_part::anonymous:
-            return "anonymous";
-        case memory_part::unexplained:
-            break;
-    }
-    return "unexplained";
+    constexpr const char* names[memory_part_count] = {
+        "recorded", "rounding", "other_blocks", "free_blocks", "heap_rest", "allocscope",
+        "program",  "files",    "shared",       "stacks",      "anonymous", "unexplained"};
+    return names[static_cast<std::size_t>(part)];
 }
 
 ALLOCSCOPE_NAMESPACE_END
@@ -45479,10 +45441,8 @@ constexpr std::size_t rows_without_script = 50;
 
 // Most bytes first; in a difference the largest change.
 inline list<const snapshot::row*> rows_by_bytes(arena& memory, const snapshot& shown) {
-    const bool is_signed = shown.info().is_difference;
-    const auto size_of = [is_signed](const snapshot::row* row) {
-        const bool is_negative = is_signed && static_cast<std::int64_t>(row->bytes) < 0;
-        return is_negative ? 0 - row->bytes : row->bytes;
+    const auto size_of = [is_difference = shown.info().is_difference](const snapshot::row* row) {
+        return size_of_change(row->bytes, is_difference);
     };
     list<const snapshot::row*> rows{memory};
     rows.reserve(shown.size());
@@ -45823,13 +45783,14 @@ const whole = stack_values.map((values) => { let sum = 0;
 for (let s = 0; s < stack_count; ++s) sum += Math.abs(values[s]); return sum; });
 const grouped = new Intl.NumberFormat('en-US', {maximumFractionDigits: 0});
 function sign_of(value) { return value < 0 ? '\u2212' : is_difference && value > 0 ? '+' : ''; }
-function exact(value) {
-return (is_sampled ? '~' : '') + sign_of(value) + grouped.format(Math.abs(value)); }
-function plain_bytes(size) { if (size < 1024) return size + ' B'; let unit = 0; size /= 1024;
+function approximately(number) { return (is_sampled ? '~' : '') + number; }
+function signed(value) { return sign_of(value) + grouped.format(Math.abs(value)); }
+function exact(value) { return approximately(signed(value)); } function plain_bytes(size) {
+if (size < 1024) return size + ' B'; let unit = 0; size /= 1024;
 while (size >= 1023.5 && unit < 5) { size /= 1024; ++unit; }
 return size.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0) + ' ' + 'KMGTPE'[unit] + 'iB'; }
-function bytes(value) {
-return (is_sampled ? '~' : '') + sign_of(value) + plain_bytes(Math.abs(value)); }
+function signed_bytes(value) { return sign_of(value) + plain_bytes(Math.abs(value)); }
+function bytes(value) { return approximately(signed_bytes(value)); }
 function shown(metric, value) { return metrics[metric].is_bytes ? bytes(value) : exact(value); }
 function exactly(metric, value) { return exact(value) + (metrics[metric].is_bytes ? ' bytes' : '');
 } function percent(part, all) { if (all === 0) return '\u2013'; const share = part * 100 / all;
@@ -46021,8 +45982,7 @@ text += ' Numbers with ~ are estimates; the true ones lie in the 95% intervals i
 : 'the earlier snapshot to the later one.') +
 ' Widths and shares are of the sum of all changes without their signs: red is more,' +
 ' blue is less.'; } return text; } function interval(total, is_bytes) { if (!is_sampled) return '';
-const number = (value) => is_bytes ? sign_of(value) + plain_bytes(Math.abs(value))
-: sign_of(value) + grouped.format(Math.abs(value));
+const number = is_bytes ? signed_bytes : signed;
 return '95%: ' + number(total[1]) + ' to ' + number(total[2]); }
 function total_card(name, large, large_title, small, further) {
 const card = element('div', undefined, 'total'); card.append(element('div', name, 'name'));
@@ -46316,11 +46276,11 @@ if (stack_values[m][s] !== 0) seen[p] = 1; } } places.order = [];
 for (let p = 0; p < place_count; ++p) if (seen[p]) places.order.push(p); sort_places();
 places.page = 0; } function interval_of(p, metric) { if (!is_sampled || metric > 1) return '';
 const low = place_field(p, metric === 0 ? 9 : 7);
-const high = place_field(p, metric === 0 ? 10 : 8);
-return high === 0 ? '' : '95%: ' + grouped.format(low) + ' to ' + grouped.format(high) +
-(metric === 0 ? ' bytes' : '') + ' in the whole window, from ' +
-grouped.format(place_field(p, 6)) + ' samples'; } function number_cell(p, column) {
-if (column.is_life) { const life = Math.round(life_of(p));
+const high = place_field(p, metric === 0 ? 10 : 8); if (low === 0 && high === 0) return '';
+const samples = place_field(p, 6);
+return '95%: ' + signed(low) + ' to ' + signed(high) + (metric === 0 ? ' bytes' : '') +
+' in the whole window, from ' + grouped.format(samples) + (samples === 1 ? ' sample' : ' samples');
+} function number_cell(p, column) { if (column.is_life) { const life = Math.round(life_of(p));
 const size = duration(Math.round(Math.abs(life_of(p)) * 1000));
 const cell = element('td', (is_difference ? sign_of(life) : '') + size, 'number');
 cell.title = exact(life) + ' \u00b5s, ' +
@@ -46456,8 +46416,7 @@ by_id('spoken').textContent = cell_name(cell) + ', ' + exactly(state.metric, cel
 canvas.addEventListener('focus', draw_types); canvas.addEventListener('blur', draw_types); }
 
 const timeline = {canvas: by_id('timeline'), hovered: -1}; const moments = data.moments;
-const approximately = (number) => (is_sampled ? '~' : '') + number; function highest(values) {
-return values.reduce((most, value) => Math.max(most, value), 0); }
+function highest(values) { return values.reduce((most, value) => Math.max(most, value), 0); }
 function draw_series(paint, field, top, x_of, y_of) { paint.beginPath();
 moments.forEach((moment, number) => { const x = x_of(moment[0]);
 const y = y_of(moment[field] / top); if (number === 0) paint.moveTo(x, y); else paint.lineTo(x, y);
@@ -46637,16 +46596,6 @@ inline std::uint64_t write_sign(text_out& out, std::uint64_t change) {
     return value < 0 ? std::uint64_t{0} - change : change;
 }
 
-inline void write_change(text_out& out, std::uint64_t change) {
-    const std::uint64_t size = write_sign(out, change);
-    out << decimal{size};
-}
-
-inline void write_bytes_change(text_out& out, std::uint64_t change) {
-    const std::uint64_t size = write_sign(out, change);
-    write_bytes(out, size);
-}
-
 // In percent with one decimal. A share that rounds to nothing is "<0.1%"; a share of nothing is
 // "-".
 inline void write_share(text_out& out, std::uint64_t part, std::uint64_t whole) {
@@ -46672,6 +46621,43 @@ inline void write_interval(text_out& out, text low, text high) {
     }
     out << low << ".." << high;
 }
+
+// Numbers as a kind of snapshot needs them: with a sign in a difference, with a '~' if they are
+// estimates from samples. The texts lie in `memory`.
+class number_form {
+public:
+    number_form(arena& memory, bool is_difference, bool is_sampled) noexcept
+        : memory_(memory), is_difference_(is_difference), is_sampled_(is_sampled) {}
+
+    text count(std::uint64_t objects) const { return made(objects, false, is_sampled_); }
+    text amount(std::uint64_t bytes) const { return made(bytes, true, is_sampled_); }
+
+    // Intervals have no '~'.
+    text counts(std::uint64_t low, std::uint64_t high) const { return interval(low, high, false); }
+    text amounts(std::uint64_t low, std::uint64_t high) const { return interval(low, high, true); }
+
+private:
+    text made(std::uint64_t number, bool counts_bytes, bool is_marked) const {
+        text_out out{memory_};
+        if (is_marked) out << '~';
+        const std::uint64_t size = is_difference_ ? write_sign(out, number) : number;
+        if (counts_bytes) {
+            write_bytes(out, size);
+        } else {
+            out << decimal{size};
+        }
+        return out.view();
+    }
+    text interval(std::uint64_t low, std::uint64_t high, bool counts_bytes) const {
+        text_out out{memory_};
+        write_interval(out, made(low, counts_bytes, false), made(high, counts_bytes, false));
+        return out.view();
+    }
+
+    arena& memory_;
+    bool is_difference_;
+    bool is_sampled_;
+};
 
 inline void write_duration(text_out& out, std::uint64_t nanoseconds) {
     if (nanoseconds < 1000) {
@@ -46840,45 +46826,6 @@ struct text_form {
     }
 };
 
-// Writes numbers as this kind of snapshot needs them: with a sign in a difference, with a '~' if
-// they are estimates from samples.
-class number_form {
-public:
-    number_form(arena& memory, const snapshot::window_info& info)
-        : memory_(memory),
-          is_difference_(info.is_difference),
-          is_sampled_(info.record == recording::sampled) {}
-
-    text count(std::uint64_t objects) const { return made(objects, false, is_sampled_); }
-    text amount(std::uint64_t bytes) const { return made(bytes, true, is_sampled_); }
-
-    // Intervals have no '~'.
-    text counts(std::uint64_t low, std::uint64_t high) const { return interval(low, high, false); }
-    text amounts(std::uint64_t low, std::uint64_t high) const { return interval(low, high, true); }
-
-private:
-    text made(std::uint64_t number, bool counts_bytes, bool is_marked) const {
-        text_out out{memory_};
-        if (is_marked) out << '~';
-        const std::uint64_t size = is_difference_ ? write_sign(out, number) : number;
-        if (counts_bytes) {
-            write_bytes(out, size);
-        } else {
-            out << decimal{size};
-        }
-        return out.view();
-    }
-    text interval(std::uint64_t low, std::uint64_t high, bool counts_bytes) const {
-        text_out out{memory_};
-        write_interval(out, made(low, counts_bytes, false), made(high, counts_bytes, false));
-        return out.view();
-    }
-
-    arena& memory_;
-    bool is_difference_;
-    bool is_sampled_;
-};
-
 inline void write_title(text_out& out, const snapshot::window_info& info, const text_form& form) {
     text_out title{form.parts};
     title << (info.is_difference ? "allocscope difference" : "allocscope report");
@@ -46935,7 +46882,7 @@ class total_lines {
 public:
     total_lines(text_out& out, const snapshot::window_info& info, const text_form& form)
         : out_(out),
-          numbers_(form.parts, info),
+          numbers_(form.parts, info.is_difference, info.record == recording::sampled),
           form_(form),
           is_sampled_(info.record == recording::sampled) {}
 
@@ -47010,7 +46957,7 @@ inline void write_totals(text_out& out, const snapshot& rows, const text_form& f
 // What each family allocated, if there is more than one.
 inline void write_families(text_out& out, const snapshot::window_info& info,
                            const text_form& form) {
-    const number_form numbers{form.parts, info};
+    const number_form numbers{form.parts, info.is_difference, info.record == recording::sampled};
     for (std::size_t i = 0; i < info.family_count; ++i) {
         const snapshot::family& each = info.families[i];
         text_out line{form.parts};
@@ -47182,8 +47129,7 @@ inline void write_json_interval(json_writer& json, const char* low, const char* 
 
 inline void write_json_totals(json_writer& json, const snapshot::window_info& info) {
     const snapshot::window_estimates& about = info.estimates;  // or the totals themselves
-    json.key("totals");
-    json.begin('{');
+    json.begin("totals", '{');
     json.field("allocations", about.allocations.value);
     json.field("frees", about.frees.value);
     json.field("bytes_allocated", about.bytes_allocated.value);
@@ -47211,24 +47157,21 @@ inline void write_json_frame(json_writer& json, const snapshot::frame& frame) {
     json.field("line", static_cast<std::uint64_t>(frame.line));
     json.field("module", frame.module);
     json.field("offset", frame.offset);
-    json.key("inlined");
-    json.value(frame.is_inlined);
+    json.field("inlined", frame.is_inlined);
     json.end('}');
 }
 
 inline void write_json_details(json_writer& json, const snapshot::stack_details* known,
                                bool has_peak) {
     const snapshot::stack_details details = known != nullptr ? *known : snapshot::stack_details{};
-    json.key("details");
-    json.begin('{');
+    json.begin("details", '{');
     if (has_peak) {
         json.field("peak_objects", details.peak_objects);
         json.field("peak_bytes", details.peak_bytes);
     }
     json.field("temporary", details.temporary);
     json.field("lifetime_us", details.lifetime_us);
-    json.key("sizes");
-    json.begin('[');
+    json.begin("sizes", '[');
     for (const std::uint64_t count : details.sizes) json.amount(count);
     json.end(']');
     json.end('}');
@@ -47237,7 +47180,7 @@ inline void write_json_details(json_writer& json, const snapshot::stack_details*
 inline void write_json_row(json_writer& json, const place& here, const numbered_frames& frames,
                            bool has_stacks, const snapshot::window_info& info) {
     const bool is_sampled = info.record == recording::sampled;
-    const snapshot::row& row = here.row;
+    const snapshot::row& row = here.row();
     json.begin('{');
     json.field("objects", row.objects);
     json.field("bytes", row.bytes);
@@ -47258,8 +47201,7 @@ inline void write_json_row(json_writer& json, const place& here, const numbered_
         write_json_interval(json, "bytes_low", "bytes_high", row.bytes_low, row.bytes_high);
     }
     if (info.has_details) write_json_details(json, here.details, info.has_peak_details);
-    json.key("frames");
-    json.begin('[');
+    json.begin("frames", '[');
     for (std::size_t i = 0; i < frames.count; ++i) write_json_frame(json, frames[i]);
     json.end(']');
     json.end('}');
@@ -47268,10 +47210,8 @@ inline void write_json_row(json_writer& json, const place& here, const numbered_
 inline void write_json_rows(json_writer& json, const place_sums& places, const shown_stacks& stacks,
                             bool are_freed, text_flow flow) {
     arena memory;
-    memory.allocate(1);  // otherwise its first block would be allocated and freed for each row
     const place* const end = are_freed ? places.end() : places.first_freed();
-    json.key(are_freed ? "freed_rows" : "rows");
-    json.begin('[');
+    json.begin(are_freed ? "freed_rows" : "rows", '[');
     for (const place* each = are_freed ? places.first_freed() : places.begin(); each != end;
          ++each) {
         const borrowed_memory meanwhile{memory};
@@ -47284,8 +47224,7 @@ inline void write_json_rows(json_writer& json, const place_sums& places, const s
 }
 
 inline void write_json_families(json_writer& json, const snapshot::window_info& info) {
-    json.key("families");
-    json.begin('[');
+    json.begin("families", '[');
     for (std::size_t i = 0; i < info.family_count; ++i) {
         const snapshot::family& family = info.families[i];
         json.begin('{');
@@ -47300,8 +47239,7 @@ inline void write_json_families(json_writer& json, const snapshot::window_info& 
 }
 
 inline void write_json_moments(json_writer& json, const snapshot::window_info& info) {
-    json.key("moments");
-    json.begin('[');
+    json.begin("moments", '[');
     for (std::size_t i = 0; i < info.moment_count; ++i) {
         const snapshot::moment& moment = info.moments[i];
         json.begin('{');
@@ -47319,13 +47257,11 @@ inline void write_json_moments(json_writer& json, const snapshot::window_info& i
 inline void write_json_memory(json_writer& json, const snapshot::window_info& info) {
     const memory_use* const memory = shown_memory(info);
     if (memory == nullptr) return;
-    json.key("memory");
-    json.begin('{');
+    json.begin("memory", '{');
     json.field("resident_bytes", memory->resident_bytes);
     json.field("swapped_bytes", memory->swapped_bytes);
     json.field("at_ns", memory->at_ns);
-    json.key("parts");
-    json.begin('{');
+    json.begin("parts", '{');
     for (std::size_t i = 0; i < memory_part_count; ++i) {
         json.field(name_of(static_cast<memory_part>(i)), memory->parts[i]);
     }
@@ -47333,47 +47269,10 @@ inline void write_json_memory(json_writer& json, const snapshot::window_info& in
     json.end('}');
 }
 
-inline const char* name_of(loss_reason reason) noexcept {
-    switch (reason) {
-        case loss_reason::no_memory_for_record:
-            return "no_memory_for_record";
-        case loss_reason::no_room_for_site:
-            return "no_room_for_site";
-        case loss_reason::no_room_for_death:
-            return "no_room_for_death";
-        case loss_reason::too_deeply_nested:
-            return "too_deeply_nested";
-        case loss_reason::record_replaced:
-            return "record_replaced";
-        case loss_reason::no_memory_for_thread:
-            return "no_memory_for_thread";
-        case loss_reason::sample_not_recorded:
-            return "sample_not_recorded";
-        case loss_reason::hook_abandoned:
-            return "hook_abandoned";
-        case loss_reason::no_room_for_peak:
-            return "no_room_for_peak";
-        case loss_reason::torn_sums:
-            return "torn_sums";
-        case loss_reason::library_not_ready:
-            return "library_not_ready";
-        case loss_reason::operators_of_others:
-            return "operators_of_others";
-        case loss_reason::address_too_high:
-            return "address_too_high";
-        case loss_reason::torn_event:
-            return "torn_event";
-        case loss_reason::count:
-            break;
-    }
-    return "";
-}
-
 inline void write_json_losses(json_writer& json, const snapshot::window_info& info) {
     constexpr auto reason_count = static_cast<std::uint32_t>(loss_reason::count);
     std::uint64_t counts[reason_count] = {};
-    json.key("lost");
-    json.begin('{');
+    json.begin("lost", '{');
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         const snapshot::loss& loss = info.losses[i];
         const loss_reason reason = reason_of(loss);
@@ -47384,7 +47283,7 @@ inline void write_json_losses(json_writer& json, const snapshot::window_info& in
         }
     }
     for (std::uint32_t i = 0; i < reason_count; ++i) {
-        json.field(name_of(static_cast<loss_reason>(i)), counts[i]);
+        json.field(words_of_losses[i].name, counts[i]);
     }
     json.end('}');
 }
@@ -47393,18 +47292,9 @@ inline void write_json_head(json_writer& json, const snapshot::window_info& info
     json.field("allocscope", ALLOCSCOPE_VERSION_STRING);
     json.field("window", info.name);
     json.field("record", name_of(info.record));
-    if (info.is_difference) {
-        json.key("is_difference");
-        json.value(true);
-    }
-    if (info.is_backwards) {
-        json.key("is_backwards");
-        json.value(true);
-    }
-    if (info.is_filtered) {
-        json.key("is_filtered");
-        json.value(true);
-    }
+    if (info.is_difference) json.field("is_difference", true);
+    if (info.is_backwards) json.field("is_backwards", true);
+    if (info.is_filtered) json.field("is_filtered", true);
     if (info.merged_windows != 0) json.field("merged_windows", info.merged_windows);
     if (info.record == recording::sampled) {
         json.field("sample_bytes", info.sample_bytes);
@@ -47433,8 +47323,7 @@ inline void write_json_threads(json_writer& json, const snapshot::thread* thread
                                std::size_t count, const shown_stacks& stacks) {
     arena memory;
     const auto sums = sums_of_parts(memory, stacks, &snapshot::thread_part::thread, count);
-    json.key("threads");
-    json.begin('[');
+    json.begin("threads", '[');
     for (std::size_t i = 0; i < count; ++i) {
         json.begin('{');
         json.field("number", threads[i].number);
@@ -47451,8 +47340,7 @@ inline void write_json_ages(json_writer& json, const shown_stacks& stacks) {
     if (info.age_count == 0) return;
     arena memory;
     const auto sums = sums_of_parts(memory, stacks, &snapshot::thread_part::age, info.age_count);
-    json.key("ages");
-    json.begin('[');
+    json.begin("ages", '[');
     for (std::size_t i = 0; i < info.age_count; ++i) {
         json.begin('{');
         json.field("least_ns", info.ages[i].least_ns);
@@ -47591,7 +47479,6 @@ public:
           is_top_down_(direction == call_direction::top_down),
           is_difference_(stacks.rows().info().is_difference),
           wanted_(wanted) {
-        scratch_.allocate(1);  // otherwise its first block would be mapped anew for each node
         nodes_.push_back({});
         nodes_[0].stack_count = static_cast<std::uint32_t>(stacks.count());
         order_.resize(stacks.count());
@@ -49266,8 +49153,8 @@ class number_columns {
 public:
     number_columns(arena& memory, const number_kind& kind, text name)
         : memory_(memory),
+          numbers_(memory, kind.is_difference, kind.is_sampled),
           is_difference_(kind.is_difference),
-          is_sampled_(kind.is_sampled),
           count_(kind.has_details ? most_columns : 5),
           lines_(memory) {
         lines_.push_back({{"bytes", "share", "objects", "allocated", "allocations", "at peak",
@@ -49286,8 +49173,9 @@ public:
     void add(const stack_numbers& numbers, const line_name& name) {
         text_out share{memory_};
         write_share(share, size_of_change(numbers.bytes, is_difference_), whole_);
-        line made{{amount(numbers.bytes), share.view(), count(numbers.objects),
-                   amount(numbers.bytes_allocated), count(numbers.allocations), "", "", "", ""},
+        line made{{numbers_.amount(numbers.bytes), share.view(), numbers_.count(numbers.objects),
+                   numbers_.amount(numbers.bytes_allocated), numbers_.count(numbers.allocations),
+                   "", "", "", ""},
                   name};
         if (count_ == most_columns) add_details(made, numbers);
         lines_.push_back(made);
@@ -49378,9 +49266,9 @@ private:
                 static_cast<double>(numbers.lifetime_us) / static_cast<double>(numbers.allocations);
             write_duration(life, nanoseconds(mean_us));
         }
-        to.numbers[5] = amount(numbers.peak_bytes);
+        to.numbers[5] = numbers_.amount(numbers.peak_bytes);
         to.numbers[6] = share.view();
-        to.numbers[7] = count(numbers.temporary);
+        to.numbers[7] = numbers_.count(numbers.temporary);
         to.numbers[8] = life.view();
     }
 
@@ -49391,30 +49279,9 @@ private:
         return static_cast<std::uint64_t>(microseconds * 1000.0);
     }
 
-    text count(std::uint64_t number) {
-        text_out made{memory_};
-        if (is_sampled_) made << '~';
-        if (is_difference_) {
-            write_change(made, number);
-        } else {
-            made << decimal{number};
-        }
-        return made.view();
-    }
-    text amount(std::uint64_t bytes) {
-        text_out made{memory_};
-        if (is_sampled_) made << '~';
-        if (is_difference_) {
-            write_bytes_change(made, bytes);
-        } else {
-            write_bytes(made, bytes);
-        }
-        return made.view();
-    }
-
     arena& memory_;
+    const number_form numbers_;
     const bool is_difference_;
-    const bool is_sampled_;
     const std::size_t count_;
     std::uint64_t whole_ = 0;
     std::uint64_t whole_peak_ = 0;
@@ -49437,25 +49304,9 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 
 inline const char* name_of(group_key key) noexcept {
-    switch (key) {
-        case group_key::place:
-            return "place";
-        case group_key::type:
-            return "type";
-        case group_key::function:
-            return "function";
-        case group_key::file:
-            return "file";
-        case group_key::module:
-            return "module";
-        case group_key::size:
-            return "size";
-        case group_key::thread:
-            return "thread";
-        case group_key::age:
-            return "age";
-    }
-    return "";
+    constexpr const char* names[] = {"place",  "type", "function", "file",
+                                     "module", "size", "thread",   "age"};
+    return names[static_cast<std::size_t>(key)];
 }
 
 // The number of bytes before the type in "file:line:type"; 0 if the name is something else.
@@ -49556,9 +49407,8 @@ inline void write_text_details(text_out& out, const snapshot& rows, const text_o
     if (order == stack_value::temporary) {
         out << "\nwhat was freed before the next allocation:\n\n";
     } else if (info.is_difference) {
-        out << "\nchanges of what was alive at the peak, ";
-        write_bytes_change(out, info.totals.peak_bytes);
-        out << " in all:\n\n";
+        out << "\nchanges of what was alive at the peak, "
+            << number_form{memory, true, false}.amount(info.totals.peak_bytes) << " in all:\n\n";
     } else {
         out << "\nwhat was alive at the peak of ";
         write_bytes(out, info.totals.peak_bytes);
@@ -50024,7 +49874,7 @@ class text_table {
 public:
     text_table(const snapshot& rows, const text_options& wanted, const text_form& form)
         : info_(rows.info()),
-          numbers_(form.parts, rows.info()),
+          numbers_(form.parts, rows.info().is_difference, rows.info().record == recording::sampled),
           wanted_(wanted),
           form_(form),
           is_sampled_(rows.info().record == recording::sampled),
@@ -50549,7 +50399,6 @@ public:
         out_ << version.view();
         add_info(rows, stacks.are_known());
         arena memory;
-        memory.allocate(1);  // otherwise the arena would get and release a block for each row
         for (std::size_t i = 0; i < rows.size(); ++i) {
             const borrowed_memory meanwhile{memory};
             add_row(rows[i], stacks.frames_of_row(i, memory));
@@ -50590,14 +50439,11 @@ private:
         const std::uint64_t number = frames_.number_of(frames, at);
         if (number != before) return number;
         const snapshot::frame& frame = frames[at];
-        const std::uint64_t function = number_of(frame.function);
-        const std::uint64_t file = number_of(frame.file);
-        const std::uint64_t module = number_of(frame.module);
-        put(saved_tag::frame, saved_record{}
-                                  << function << file << static_cast<std::uint64_t>(frame.line)
-                                  << static_cast<std::uint64_t>(frame.column)
-                                  << (frame.is_inlined ? 1U : 0U) << frame.address << module
-                                  << frame.offset);
+        put(saved_tag::frame, saved_record{} << number_of(frame.function) << number_of(frame.file)
+                                             << static_cast<std::uint64_t>(frame.line)
+                                             << static_cast<std::uint64_t>(frame.column)
+                                             << (frame.is_inlined ? 1U : 0U) << frame.address
+                                             << number_of(frame.module) << frame.offset);
         return number;
     }
 
@@ -50630,15 +50476,12 @@ private:
         const snapshot::window_info& info = rows.info();
         const snapshot::window_estimates& about = info.estimates;
         const allocation_counts& totals = info.totals;
-        const std::uint64_t version = number_of(ALLOCSCOPE_VERSION_STRING);
-        const std::uint64_t name = number_of(info.name);
-        const std::uint64_t not_recording = number_of(info.not_recording);
-        const std::uint64_t command = number_of(info.command);
         saved_record record;
-        record << version << name << static_cast<std::uint64_t>(info.record)
-               << static_cast<std::uint64_t>(info.from) << info.stack_frames << info.duration_ns
-               << totals.allocations << totals.frees << totals.bytes_allocated << totals.bytes_freed
-               << totals.peak_bytes << info.own_memory_bytes
+        record << number_of(ALLOCSCOPE_VERSION_STRING) << number_of(info.name)
+               << static_cast<std::uint64_t>(info.record) << static_cast<std::uint64_t>(info.from)
+               << info.stack_frames << info.duration_ns << totals.allocations << totals.frees
+               << totals.bytes_allocated << totals.bytes_freed << totals.peak_bytes
+               << info.own_memory_bytes
                << ((info.is_difference ? saved_is_difference : 0) |
                    (info.is_of_two_windows ? saved_is_of_two_windows : 0) |
                    (has_stacks ? saved_has_stacks : 0) |
@@ -50646,7 +50489,7 @@ private:
                    (info.has_details ? saved_has_details : 0) |
                    (info.has_peak_details ? saved_has_peak_details : 0) |
                    (info.is_backwards ? saved_is_backwards : 0))
-               << not_recording << info.sample_bytes << info.samples;
+               << number_of(info.not_recording) << info.sample_bytes << info.samples;
         record.number_95(about.allocations)
             .number_95(about.frees)
             .number_95(about.live_objects)
@@ -50654,27 +50497,26 @@ private:
             .number_95(about.bytes_freed)
             .number_95(about.live_bytes);
         record << info.window << info.uncertain_objects << info.uncertain_bytes << info.process_id
-               << static_cast<std::uint64_t>(info.taken_unix_ns) << command;
+               << static_cast<std::uint64_t>(info.taken_unix_ns) << number_of(info.command);
         put(saved_tag::info, record);
         if (info.merged_windows != 0) {
             put(saved_tag::merged, saved_record{} << info.merged_windows);
         }
         for (std::size_t i = 0; i < info.loss_count; ++i) {
-            const std::uint64_t reason = number_of(info.losses[i].reason);
-            put(saved_tag::loss, saved_record{} << reason << info.losses[i].count);
+            const snapshot::loss& each = info.losses[i];
+            put(saved_tag::loss, saved_record{} << number_of(each.reason) << each.count);
         }
         for (std::size_t i = 0; i < info.family_count; ++i) {
             const snapshot::family& each = info.families[i];
-            const std::uint64_t family = number_of(each.name);
-            put(saved_tag::family, saved_record{} << family << each.allocations << each.frees
-                                                  << each.bytes_allocated << each.bytes_freed);
+            put(saved_tag::family, saved_record{} << number_of(each.name) << each.allocations
+                                                  << each.frees << each.bytes_allocated
+                                                  << each.bytes_freed);
         }
         for (std::size_t i = 0; i < info.moment_count; ++i) {
             const snapshot::moment& each = info.moments[i];
-            const std::uint64_t mark = number_of(each.mark);
             put(saved_tag::moment, saved_record{} << each.at_ns << each.live_objects
                                                   << each.live_bytes << each.allocations
-                                                  << each.bytes_allocated << mark);
+                                                  << each.bytes_allocated << number_of(each.mark));
         }
         has_ages_ = info.age_count != 0;
         for (std::size_t i = 0; i < info.age_count; ++i) {
@@ -50686,9 +50528,6 @@ private:
     // Writes the names of the parts, so that a reader can recognise parts that are new to it.
     void add_memory(const memory_use& memory) {
         saved_record record;
-        for (std::size_t i = 0; i < memory_part_count; ++i) {
-            number_of(name_of(static_cast<memory_part>(i)));
-        }
         record << memory.resident_bytes << memory.swapped_bytes << memory.at_ns;
         for (std::size_t i = 0; i < memory_part_count; ++i) {
             record << number_of(name_of(static_cast<memory_part>(i))) << memory.parts[i];
@@ -50697,21 +50536,17 @@ private:
     }
 
     void add_module(const snapshot::module& module) {
-        const std::uint64_t path = number_of(module.path);
-        const std::uint64_t build_id = number_of(module.build_id);
-        put(saved_tag::module, saved_record{} << path << build_id << module.address << module.size);
+        put(saved_tag::module, saved_record{} << number_of(module.path)
+                                              << number_of(module.build_id) << module.address
+                                              << module.size);
     }
 
     // Adds the fields that the records of rows and stacks have in common.
     template <class Row>
     saved_record& add_place(saved_record& record, const Row& row, const row_frames& of) {
-        const std::uint64_t stack = number_of(of.frames);
-        const std::uint64_t file = number_of(row.file);
-        const std::uint64_t type = number_of(row.type);
-        const std::uint64_t function = number_of(row.function);
-        record << stack << of.user_frame << row.objects << row.bytes << file
-               << static_cast<std::uint64_t>(row.line) << type << function << row.offset
-               << row.samples;
+        record << number_of(of.frames) << of.user_frame << row.objects << row.bytes
+               << number_of(row.file) << static_cast<std::uint64_t>(row.line) << number_of(row.type)
+               << number_of(row.function) << row.offset << row.samples;
         return record.reach(row.objects, row.objects_low, row.objects_high)
             .reach(row.bytes, row.bytes_low, row.bytes_high);
     }
@@ -50762,8 +50597,8 @@ private:
         put(saved_tag::details, record);
     }
     void add_thread(const snapshot::thread& thread) {
-        const std::uint64_t name = number_of(thread.name);
-        put(saved_tag::thread, saved_record{} << thread.number << name << thread.process_id);
+        put(saved_tag::thread,
+            saved_record{} << thread.number << number_of(thread.name) << thread.process_id);
     }
 
     void add_end() {
@@ -52667,9 +52502,7 @@ inline bool names(const snapshot::frame& frame, text wanted) noexcept {
 class wanted_names {
 public:
     wanted_names(arena& scratch, const shown_stacks& stacks, const stack_filter& wanted)
-        : stacks_(stacks), wanted_(wanted), fits_(scratch) {
-        scratch_.allocate(1);  // otherwise its first block would be mapped anew for each stack
-    }
+        : stacks_(stacks), wanted_(wanted), fits_(scratch) {}
 
     bool fit(const snapshot::stack& stack, std::size_t number) {
         if (wanted_.type[0] != '\0' && !text{stack.type}.contains(wanted_.type)) return false;
@@ -53747,7 +53580,6 @@ public:
           known_(memory),
           path_(memory),
           met_(memory) {
-        scratch_.allocate(1);  // otherwise its first block would be mapped anew for each stack
         for (std::size_t i = 0; i < sides.side_count(); ++i) {
             known_.push_back(memory.make<numbers_of_frames>(memory));
         }

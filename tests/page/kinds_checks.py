@@ -96,14 +96,22 @@ def details_and_threads(page, folder):
     assert page.text("#chart_title") == "Stacks by live bytes"
 
 
+def titles_of_first_place(page):
+    return page.run("[...document.querySelectorAll('#places_body tr:first-child td')]"
+                    ".map((cell) => cell.title)")
+
+
 def sampled(page, folder):
     opened(page, folder, "sampled")
     assert page.texts(".total .large")[0] == "~4.00 KiB"
     assert "95%: 2.00 KiB to 12.0 KiB" in page.texts(".total .small")
-    titles = page.run("[...document.querySelectorAll('#places_body tr:first-child td')]"
-                      ".map((cell) => cell.title)")
+    titles = titles_of_first_place(page)
     assert "~3,000 bytes\n95%: 1,500 to 9,000 bytes in the whole window, from 2 samples" in titles
     assert "estimates" in page.text("#how")
+    opened(page, folder, "sampled_difference")
+    titles = titles_of_first_place(page)
+    wanted = "95%: \u22126,000 to 0 bytes in the whole window, from 1 sample"
+    assert any(each.endswith(wanted) for each in titles), titles
 
 
 def timeline(page, folder):

@@ -209,6 +209,22 @@ static void write_sampled() {
     write_both("sampled", snapshot_of(made));
 }
 
+// All that was alive is gone, or nothing: its interval ends at 0.
+static void write_sampled_difference() {
+    info_text made = about("sampled difference");
+    made.record = allocscope::recording::sampled;
+    made.is_difference = true;
+    made.stacks = stacks_by_hand();
+    for (stack_text& each : made.stacks) {
+        each.samples = 1;
+        each.objects_low = minus(each.objects * 2);
+        each.bytes_low = minus(each.bytes * 2);
+        each.objects = minus(each.objects);
+        each.bytes = minus(each.bytes);
+    }
+    write_both("sampled_difference", snapshot_of(made));
+}
+
 // A part of a stack, with what was alive at the peak, how many were temporary, and their lives.
 static allocscope::snapshot::thread_part part(std::size_t thread, std::uint64_t objects,
                                               std::uint64_t bytes, std::uint64_t allocations,
@@ -391,6 +407,7 @@ int main(int argc, char** argv) {
     write_difference();
     write_whole_difference();
     write_sampled();
+    write_sampled_difference();
     write_threads();
     write_others();
     if (argc > 2) write_large(static_cast<std::size_t>(std::atoll(argv[2])));

@@ -80,9 +80,12 @@ def says_what_is_wrong(program):
             ALLOCSCOPE_SOURCES="/a=/b:/build:/c=/d")
     refuses([program], 'ALLOCSCOPE_RECORD is "all"; it must be exact, sampled or counters',
             ALLOCSCOPE_RECORD="all")
+    refuses([program], 'ALLOCSCOPE_MEMORY is "7"; it must be 0 or 1', ALLOCSCOPE_MEMORY="7")
+    refuses([program], 'ALLOCSCOPE_SAMPLE_BYTES is "K"; it must be', ALLOCSCOPE_SAMPLE_BYTES="K")
+    refuses(["--executable=", program], '--executable is ""; it must be a path')
     refuses(["--every", "1e10", program], '"1e10"', "from 0.01 to 1000000000")
     refuses(["--output", "-", program], '--output is "-"', "/dev/stdout")
-    refuses(["--output", "/tmp", "--format", "text", program], '"/tmp", which is a folder')
+    refuses(["--output", "/tmp", "--format", "text", program], '"/tmp"; that is a folder')
     for path, sign in (("%q.txt", "%q"), ("100%.txt", "%."), ("%%%.txt", "%."), ("heap%", "%")):
         refuses(["--output", path, program], f'"{path}"', f'"{sign}" stands for nothing', "%% for")
     refuses([program], 'ALLOCSCOPE_OUTPUT is "%q.txt"', ALLOCSCOPE_OUTPUT="%q.txt")

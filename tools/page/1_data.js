@@ -119,8 +119,17 @@ function sign_of(value) {
   return value < 0 ? '\u2212' : is_difference && value > 0 ? '+' : '';
 }
 
+// Sampled numbers are estimates.
+function approximately(number) {
+  return (is_sampled ? '~' : '') + number;
+}
+
+function signed(value) {
+  return sign_of(value) + grouped.format(Math.abs(value));
+}
+
 function exact(value) {
-  return (is_sampled ? '~' : '') + sign_of(value) + grouped.format(Math.abs(value));
+  return approximately(signed(value));
 }
 
 function plain_bytes(size) {
@@ -134,8 +143,12 @@ function plain_bytes(size) {
   return size.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0) + ' ' + 'KMGTPE'[unit] + 'iB';
 }
 
+function signed_bytes(value) {
+  return sign_of(value) + plain_bytes(Math.abs(value));
+}
+
 function bytes(value) {
-  return (is_sampled ? '~' : '') + sign_of(value) + plain_bytes(Math.abs(value));
+  return approximately(signed_bytes(value));
 }
 
 function shown(metric, value) {

@@ -76,9 +76,11 @@ function interval_of(p, metric) {
   if (!is_sampled || metric > 1) return '';
   const low = place_field(p, metric === 0 ? 9 : 7);
   const high = place_field(p, metric === 0 ? 10 : 8);
-  return high === 0 ? '' : '95%: ' + grouped.format(low) + ' to ' + grouped.format(high) +
-      (metric === 0 ? ' bytes' : '') + ' in the whole window, from ' +
-      grouped.format(place_field(p, 6)) + ' samples';
+  if (low === 0 && high === 0) return '';
+  const samples = place_field(p, 6);
+  return '95%: ' + signed(low) + ' to ' + signed(high) + (metric === 0 ? ' bytes' : '') +
+      ' in the whole window, from ' + grouped.format(samples) +
+      (samples === 1 ? ' sample' : ' samples');
 }
 
 function number_cell(p, column) {

@@ -3,9 +3,6 @@
 const timeline = {canvas: by_id('timeline'), hovered: -1};
 const moments = data.moments;  // time in ns, live objects, live bytes, allocations, bytes, mark
 
-// Sampled numbers are estimates.
-const approximately = (number) => (is_sampled ? '~' : '') + number;
-
 function highest(values) {
   return values.reduce((most, value) => Math.max(most, value), 0);
 }

@@ -36,8 +36,7 @@ function how_it_was_recorded() {
 
 function interval(total, is_bytes) {
   if (!is_sampled) return '';
-  const number = (value) => is_bytes ? sign_of(value) + plain_bytes(Math.abs(value))
-                                     : sign_of(value) + grouped.format(Math.abs(value));
+  const number = is_bytes ? signed_bytes : signed;
   return '95%: ' + number(total[1]) + ' to ' + number(total[2]);
 }
 

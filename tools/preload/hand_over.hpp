@@ -45,7 +45,7 @@ public:
             if (got > 0) size_ += static_cast<std::size_t>(got);
         }
         ::close(file);
-        if (words_ == nullptr) return false;
+        if (text_ == nullptr || words_ == nullptr) return false;
         for (std::size_t at = 0; at < size_; at += std::strlen(text_ + at) + 1) add(text_ + at);
         return true;
     }

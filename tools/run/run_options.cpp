@@ -68,51 +68,34 @@ namespace {
 
 using allocscope::recording;
 
-std::string read_number(const std::string& name, const std::string& text, std::uint64_t least,
-                        std::uint64_t most, std::uint64_t& into) {
-    char* end = nullptr;
-    errno = 0;
-    into = std::strtoull(text.c_str(), &end, 10);
-    const bool is_number = !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) != 0;
-    if (is_number && *end == '\0' && errno == 0 && into >= least && into <= most) return {};
-    return name + " is \"" + text + "\"; it must be a whole number from " + std::to_string(least) +
-           " to " + std::to_string(most);
-}
+constexpr named_value<recording> record_names[] = {{"exact", recording::exact},
+                                                   {"sampled", recording::sampled},
+                                                   {"counters", recording::counters}};
+constexpr named_value<bool> children_names[] = {{"follow", true}, {"ignore", false}};
+constexpr named_value<bool> sort_names[] = {{"objects", false}, {"bytes", true}};
+constexpr named_value<bool> flag_names[] = {{"0", false}, {"1", true}};
 
 std::string read_record(const std::string& text, run_options& into) {
-    if (text == "exact") {
-        into.record.record = recording::exact;
-    } else if (text == "sampled") {
-        into.record.record = recording::sampled;
-    } else if (text == "counters") {
-        into.record.record = recording::counters;
-    } else {
-        return "--record is \"" + text + "\"; it must be exact, sampled or counters";
-    }
-    return {};
+    return read_named(text, record_names, into.record.record);
 }
 
 std::string read_sample_bytes(const std::string& text, run_options& into) {
     constexpr std::uint64_t most = std::uint64_t{1} << 40U;
     std::uint64_t& bytes = into.record.sample_bytes;
-    std::string problem = read_amount(text, bytes);
-    if (problem.empty() && (bytes == 0 || bytes > most)) problem = "it must be from 1 to 1T";
-    return problem.empty() ? "" : "--sample-bytes is \"" + text + "\"; " + problem;
+    const std::string problem = read_amount(text, bytes);
+    return problem.empty() && (bytes == 0 || bytes > most) ? "it must be from 1 to 1T" : problem;
 }
 
 std::string read_age_step(const std::string& text, run_options& into) {
     constexpr std::uint64_t least = 10'000'000;
-    std::string problem = read_duration(text, into.record.age_step);
-    if (problem.empty() && into.record.age_step < least) problem = "it must be at least 10ms";
-    return problem.empty() ? "" : "--age-step is \"" + text + "\"; " + problem;
+    const std::string problem = read_duration(text, into.record.age_step);
+    const bool is_short = problem.empty() && into.record.age_step < least;
+    return is_short ? "it must be at least 10ms" : problem;
 }
 
 std::string read_frames(const std::string& text, run_options& into) {
-    std::uint64_t frames = 0;
-    std::string problem = read_number("--frames", text, allocscope::min_stack_frames,
-                                      allocscope::max_stack_frames, frames);
-    into.record.stack_frames = static_cast<std::uint32_t>(frames);
-    return problem;
+    return read_whole(text, allocscope::min_stack_frames, allocscope::max_stack_frames,
+                      into.record.stack_frames);
 }
 
 // A percent sign of the path with what follows it, if that stands for nothing; "" otherwise.
@@ -127,54 +110,48 @@ std::string unknown_sign(const std::string& path) {
 // The program may run for hours, so it must not begin if its report cannot be written.
 std::string read_output(const std::string& text, run_options& into) {
     into.output = text;
-    if (text.empty()) return "--output is empty; it must be a path";
-    if (text == "-") return "--output is \"-\"; write /dev/stdout, or ./- for a file of that name";
+    if (text.empty()) return "it must be a path";
+    if (text == "-") return "write /dev/stdout, or ./- for a file of that name";
     if (const std::string sign = unknown_sign(text); !sign.empty()) {
-        return "--output is \"" + text + "\", and \"" + sign +
-               "\" stands for nothing; write %p for the number of the process, %n for the name of"
+        return '"' + sign +
+               "\" stands for nothing: write %p for the number of the process, %n for the name of"
                " the program or %% for a percent sign";
     }
     struct stat about;
     if (::stat(text.c_str(), &about) == 0 && S_ISDIR(about.st_mode)) {
-        return "--output is \"" + text + "\", which is a folder; name a file in it";
+        return "that is a folder: name a file in it";
     }
     const std::size_t slash = text.rfind('/');
     const std::string folder = slash == std::string::npos ? "." : text.substr(0, slash + 1);
     if (folder.find('%') != std::string::npos || ::access(text.c_str(), F_OK) == 0) return {};
     if (::access(folder.c_str(), W_OK | X_OK) == 0) return {};
     const int reason = errno;
-    return "--output is \"" + text + "\", and nothing can be written to " +
+    return "nothing can be written to " +
            (slash == std::string::npos ? "this folder" : "\"" + folder + "\"") + ": " +
            std::strerror(reason);
 }
 
 std::string read_format(const std::string& text, run_options& into) {
-    const report_format* named = format_named(text);
-    if (named == nullptr) {
-        return "--format is \"" + text + "\"; it must be " + format_names();
-    }
+    const report_format* const named = format_named(text);
+    if (named == nullptr) return "it must be " + format_names();
     into.format = named;
     return {};
 }
 
 std::string read_children(const std::string& text, run_options& into) {
-    into.follows_children = text == "follow";
-    if (text == "follow" || text == "ignore") return {};
-    return "--children is \"" + text + "\"; it must be follow or ignore";
+    return read_named(text, children_names, into.follows_children);
 }
 
 std::string read_sort(const std::string& text, run_options& into) {
-    into.is_by_bytes = text == "bytes";
-    if (text == "objects" || text == "bytes") return {};
-    return "--sort is \"" + text +
-           "\"; it must be objects or bytes; allocscope show knows more orders";
+    const std::string problem = read_named(text, sort_names, into.is_by_bytes);
+    return problem.empty() ? "" : problem + "; allocscope show knows more orders";
 }
 
 std::string read_every(const std::string& text, run_options& into) {
     const char* const end = read_decimal(text.c_str(), into.every_seconds);
     const bool is_number = end != nullptr && *end == '\0';
     if (is_number && into.every_seconds >= 0.01 && into.every_seconds <= 1e9) return {};
-    return "--every is \"" + text + "\"; it must be seconds, from 0.01 to 1000000000";
+    return "it must be seconds, from 0.01 to 1000000000";
 }
 
 std::string read_signal(const std::string& text, run_options& into) {
@@ -185,9 +162,7 @@ std::string read_signal(const std::string& text, run_options& into) {
             return {};
         }
     }
-    return "--on-signal is \"" + text +
-           "\"; it must be HUP, USR1, USR2, ALRM, WINCH, URG, IO or"
-           " PWR";
+    return "it must be HUP, USR1, USR2, ALRM, WINCH, URG, IO or PWR";
 }
 
 std::string read_library_frames(const std::string& text, run_options& into) {
@@ -195,82 +170,54 @@ std::string read_library_frames(const std::string& text, run_options& into) {
     const numbered_pattern numbered = read_numbered_pattern(text);
     if (numbered == numbered_pattern::valid) return {};
     allocscope::symbolize::frame_rule tried;
-    const std::string reason = numbered == numbered_pattern::none
-                                   ? tried.add(text.c_str())
-                                   : "write a function without a name as reports do: "
-                                     "\"FILE+0xNUMBER\"";
-    return reason.empty() ? "" : "--library-frames is \"" + text + "\"; " + reason;
+    return numbered == numbered_pattern::none
+               ? tried.add(text.c_str())
+               : "write a function without a name as reports do: \"FILE+0xNUMBER\"";
 }
 
 std::string read_executable(const std::string& text, run_options& into) {
     into.file = text;
-    if (!text.empty()) return {};
-    return "--executable is empty; it must be a path";
-}
-
-std::string read_live(const std::string& text, run_options& into) {
-    into.is_live = text == "1";
-    if (text != "1" && text != "0") return "ALLOCSCOPE_LIVE is \"" + text + "\"; it must be 0 or 1";
-    if (!into.is_live || ::isatty(STDERR_FILENO) != 0) return {};
-    return "--live draws on the terminal of stderr, but stderr is not a terminal; do not redirect "
-           "it";
-}
-
-// Reads an option without a value. In the environment it has one.
-std::string read_flag(const char* variable, const std::string& text, bool& into) {
-    into = text == "1";
-    if (text == "1" || text == "0") return {};
-    return std::string{variable} + " is \"" + text + "\"; it must be 0 or 1";
+    return text.empty() ? "it must be a path" : "";
 }
 
 std::string read_details(const std::string& text, run_options& into) {
-    return read_flag("ALLOCSCOPE_DETAILS", text, into.record.details);
+    return read_named(text, flag_names, into.record.details);
 }
 
-std::string read_summary(const std::string& text, run_options& into) {
-    return read_flag("ALLOCSCOPE_SUMMARY", text, into.is_summary);
+template <bool run_options::*flag>
+std::string read_flag(const std::string& text, run_options& into) {
+    return read_named(text, flag_names, into.*flag);
 }
 
-std::string read_memory(const std::string& text, run_options& into) {
-    return read_flag("ALLOCSCOPE_MEMORY", text, into.explains_memory);
-}
-
-std::string read_include_cmdline(const std::string& text, run_options& into) {
-    return read_flag("ALLOCSCOPE_INCLUDE_CMDLINE", text, into.includes_arguments);
-}
-
-struct option {
-    const char* name;
-    const char* variable;
-    std::string (*read)(const std::string& text, run_options& into);
-    bool has_value = true;
+constexpr verb_option<run_options> all_options[] = {
+    {"--record", read_record},
+    {"--sample-bytes", read_sample_bytes},
+    {"--frames", read_frames},
+    {"--output", read_output},
+    {"--format", read_format},
+    {"--sort", read_sort},
+    {"--children", read_children},
+    {"--every", read_every},
+    {"--on-signal", read_signal},
+    {"--library-frames", read_library_frames},
+    {"--executable", read_executable},
+    {"--age-step", read_age_step},
+    {"--details", read_details, false},
+    {"--summary", read_flag<&run_options::is_summary>, false},
+    {"--memory", read_flag<&run_options::explains_memory>, false},
+    {"--include-cmdline", read_flag<&run_options::includes_arguments>, false},
+    {"--live", read_flag<&run_options::is_live>, false},
 };
 
-constexpr option all_options[] = {
-    {"--record", "ALLOCSCOPE_RECORD", read_record},
-    {"--sample-bytes", "ALLOCSCOPE_SAMPLE_BYTES", read_sample_bytes},
-    {"--frames", "ALLOCSCOPE_FRAMES", read_frames},
-    {"--output", "ALLOCSCOPE_OUTPUT", read_output},
-    {"--format", "ALLOCSCOPE_FORMAT", read_format},
-    {"--sort", "ALLOCSCOPE_SORT", read_sort},
-    {"--children", "ALLOCSCOPE_CHILDREN", read_children},
-    {"--every", "ALLOCSCOPE_EVERY", read_every},
-    {"--on-signal", "ALLOCSCOPE_ON_SIGNAL", read_signal},
-    {"--library-frames", "ALLOCSCOPE_LIBRARY_FRAMES", read_library_frames},
-    {"--executable", "ALLOCSCOPE_EXECUTABLE", read_executable},
-    {"--age-step", "ALLOCSCOPE_AGE_STEP", read_age_step},
-    {"--details", "ALLOCSCOPE_DETAILS", read_details, false},
-    {"--summary", "ALLOCSCOPE_SUMMARY", read_summary, false},
-    {"--memory", "ALLOCSCOPE_MEMORY", read_memory, false},
-    {"--include-cmdline", "ALLOCSCOPE_INCLUDE_CMDLINE", read_include_cmdline, false},
-    {"--live", "ALLOCSCOPE_LIVE", read_live, false},
-};
-
-const option* find_option(const std::string& name) {
-    for (const option& each : all_options) {
-        if (name == each.name) return &each;
+// The variable of the environment that may have the value of an option: for --sample-bytes
+// ALLOCSCOPE_SAMPLE_BYTES. An option that takes no value has 0 or 1 there.
+std::string variable_of(const std::string& option) {
+    std::string name = "ALLOCSCOPE_";
+    for (const char each : option.substr(2)) {
+        name +=
+            each == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(each)));
     }
-    return nullptr;
+    return name;
 }
 
 // Checks the variable that says where sources are. types/source_cache.hpp reads it later.
@@ -294,48 +241,50 @@ public:
     option_reader(const arguments& words, run_options& into) : words_(words), into_(into) {}
 
     std::string read() {
-        for (const option& each : all_options) {
-            const char* value = ::secure_getenv(each.variable);
-            if (value != nullptr && value[0] != '\0') take_variable(each, value);
+        std::string problem = read_variables();
+        if (problem.empty()) problem = check_sources();
+        std::size_t at = 0;
+        for (; problem.empty() && at < words_.size() && is_option(words_[at]); ++at) {
+            const auto* const known =
+                find_option(all_options, words_[at].substr(0, words_[at].find('=')));
+            if (known != nullptr) source_[known - all_options] = source::option;
+            problem = read_option("run", words_, at, all_options, into_);
         }
-        if (problem_.empty()) problem_ = check_sources();
-        for (; problem_.empty() && at_ < words_.size() && !is_over_; ++at_) read_word();
-        if (!problem_.empty()) return problem_;
-        into_.command.assign(words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end());
+        if (!problem.empty()) return problem;
+        if (at < words_.size() && words_[at] == "--") ++at;
+        into_.command.assign(words_.begin() + static_cast<std::ptrdiff_t>(at), words_.end());
         if (into_.command.empty() || into_.command[0].empty()) {
             return "no command is given; write: allocscope run [options] -- COMMAND"
                    " [ARGUMENT...]";
         }
         const bool has_format = source_of("--format") != source::none;
-        const std::string problem = has_format ? "" : choose_format();
+        problem = has_format ? "" : choose_format();
         return problem.empty() ? check_together() : problem;
     }
 
 private:
     enum class source { none, variable, option };  // where the value of an option comes from
 
-    void take(const option& wanted, const std::string& value) {
-        if (!problem_.empty()) return;
-        problem_ = wanted.read(value, into_);
-        source_[&wanted - all_options] = source::option;
-    }
-
     // An error names the variable, because nobody has typed the option.
-    void take_variable(const option& wanted, const std::string& value) {
-        if (!problem_.empty()) return;
-        take(wanted, value);
-        source_[&wanted - all_options] = source::variable;
-        const std::size_t length = std::strlen(wanted.name);
-        if (problem_.compare(0, length, wanted.name) != 0) return;
-        problem_.replace(0, length, wanted.variable);
+    std::string read_variables() {
+        for (const auto& each : all_options) {
+            const std::string name = variable_of(each.name);
+            const char* const value = ::secure_getenv(name.c_str());
+            if (value == nullptr || value[0] == '\0') continue;
+            source_[&each - all_options] = source::variable;
+            const std::string problem = wrong_value(name, value, each.read(value, into_));
+            if (!problem.empty()) return problem;
+        }
+        return {};
     }
 
-    source source_of(const char* name) const { return source_[find_option(name) - all_options]; }
+    source source_of(const char* name) const {
+        return source_[find_option(all_options, name) - all_options];
+    }
 
     // The name under which the user has given the option.
     std::string given(const char* name) const {
-        const option* const known = find_option(name);
-        return source_of(name) == source::variable ? known->variable : known->name;
+        return source_of(name) == source::variable ? variable_of(name) : name;
     }
 
     // Chooses the format by the ending of the path.
@@ -379,45 +328,19 @@ private:
             return "--sort needs the report as text; leave " +
                    std::string{is_table ? "--summary" : "it"} + " out";
         }
+        if (into_.is_live && ::isatty(STDERR_FILENO) == 0) {
+            return given("--live") +
+                   " draws on the terminal of stderr, but stderr is not a terminal; do not redirect"
+                   " it";
+        }
         if (!into_.output.empty() || into_.format->is_text) return {};
         return given("--format") + " is \"" + into_.format->name +
                "\", which is not text; --output must say where to write it";
     }
 
-    void read_word() {
-        const std::string& word = words_[at_];
-        if (word == "--") {
-            is_over_ = true;
-            return;
-        }
-        if (word.empty() || word[0] != '-') {  // the command itself
-            is_over_ = true;
-            --at_;
-            return;
-        }
-        const std::size_t equals = word.find('=');
-        const option* wanted = find_option(word.substr(0, equals));
-        if (wanted == nullptr) {
-            problem_ = unknown_option("run", word);
-        } else if (!wanted->has_value && equals != std::string::npos) {
-            problem_ = needless_value(word);
-        } else if (!wanted->has_value) {
-            take(*wanted, "1");
-        } else if (equals != std::string::npos) {
-            take(*wanted, word.substr(equals + 1));
-        } else if (at_ + 1 == words_.size() || words_[at_ + 1] == "--") {
-            problem_ = missing_value("run", word);
-        } else {
-            take(*wanted, words_[++at_]);
-        }
-    }
-
     const arguments& words_;
     run_options& into_;
-    std::size_t at_ = 0;
-    bool is_over_ = false;
     source source_[std::size(all_options)] = {};  // by option
-    std::string problem_;
 };
 
 }  // namespace
@@ -427,7 +350,7 @@ bool asks_for_run_help(const arguments& words) {
         const std::string& word = words[at];
         if (word == "--help" || word == "-h") return true;
         if (word == "--" || word.empty() || word[0] != '-') return false;
-        const option* const known = find_option(word);
+        const auto* const known = find_option(all_options, word);
         if (known != nullptr && known->has_value) ++at;
     }
     return false;
@@ -436,7 +359,7 @@ bool asks_for_run_help(const arguments& words) {
 std::vector<std::string> variables_of_run() {
     std::vector<std::string> names{"ALLOCSCOPE_EVIDENCE_DIR", "ALLOCSCOPE_SOURCES",
                                    "ALLOCSCOPE_UPDATE_BASELINES"};
-    for (const option& each : all_options) names.emplace_back(each.variable);
+    for (const auto& each : all_options) names.push_back(variable_of(each.name));
     return names;
 }
 

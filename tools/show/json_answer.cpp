@@ -36,8 +36,7 @@ void print_groups(const show_request& asked, const shown_snapshot& shown) {
     json.begin('{');
     allocscope::detail::write_json_head(json, info);
     json.field("by", allocscope::detail::name_of(asked.key));
-    json.key("groups");
-    json.begin('[');
+    json.begin("groups", '[');
     std::size_t written = 0;
     for (const allocscope::group& each : groups) {
         if (is_left_out(asked, each)) continue;

@@ -21,28 +21,6 @@ using allocscope::detail::sourced_snapshot;
 using allocscope::detail::stack_source;
 using allocscope::detail::wanted_parts;
 
-// A word of a list, and what it stands for.
-template <class Value>
-struct named_value {
-    const char* name;
-    Value value;
-};
-
-template <class Value, std::size_t Count>
-std::string read_named(const std::string& text, const named_value<Value> (&all)[Count],
-                       Value& into) {
-    std::string names;
-    for (std::size_t i = 0; i < Count; ++i) {
-        if (text == all[i].name) {
-            into = all[i].value;
-            return {};
-        }
-        names += i == 0 ? "" : i + 1 == Count ? " or " : ", ";
-        names += all[i].name;
-    }
-    return "it must be " + names;
-}
-
 constexpr named_value<group_key> group_names[] = {
     {"place", group_key::place},   {"type", group_key::type},     {"function", group_key::function},
     {"file", group_key::file},     {"module", group_key::module}, {"size", group_key::size},
@@ -92,12 +70,7 @@ std::string read_format(const std::string& text, show_request& into) {
 }
 
 std::string read_frames(const std::string& text, show_request& into) {
-    std::uint64_t frames = 0;
-    if (!read_amount(text, frames).empty() || frames > 65536) {
-        return "it must be a whole number from 0 to 65536";
-    }
-    into.text.frames = static_cast<std::uint32_t>(frames);
-    return {};
+    return read_whole(text, 0, 65536, into.text.frames);
 }
 
 std::string read_only(const std::string& text, show_request& into) {

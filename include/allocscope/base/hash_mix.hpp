@@ -25,13 +25,18 @@ namespace detail {
 // 2^64 divided by the golden ratio, made odd: spreads consecutive numbers well.
 constexpr std::uint64_t golden_multiplier = 0x9e3779b97f4a7c15U;
 
-// A number for each position: the high half of a number of the splitmix64 series (Steele, Lea,
-// Flood 2014), made odd.
+// The last step of splitmix64 (G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom
+// number generators", OOPSLA 2014): a one-to-one mapping in which every bit of the result depends
+// on every bit of the number.
+ALLOCSCOPE_FAST_PATH constexpr std::uint64_t mix_64(std::uint64_t number) noexcept {
+    number = (number ^ (number >> 30U)) * 0xbf58476d1ce4e5b9U;
+    number = (number ^ (number >> 27U)) * 0x94d049bb133111ebU;
+    return number ^ (number >> 31U);
+}
+
+// A number for each position: the high half of a number of the splitmix64 series, made odd.
 constexpr std::uint64_t position_multiplier(std::uint32_t position) noexcept {
-    std::uint64_t mixed = (position + 1U) * golden_multiplier;
-    mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
-    mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;
-    return (mixed >> 32U) | 1U;
+    return (mix_64((position + 1U) * golden_multiplier) >> 32U) | 1U;
 }
 
 struct position_table {

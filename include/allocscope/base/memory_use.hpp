@@ -53,33 +53,10 @@ struct memory_use {
 
 // The name of a part in JSON and in saved snapshots; never changed.
 constexpr const char* name_of(memory_part part) noexcept {
-    switch (part) {
-        case memory_part::recorded:
-            return "recorded";
-        case memory_part::rounding:
-            return "rounding";
-        case memory_part::other_blocks:
-            return "other_blocks";
-        case memory_part::free_blocks:
-            return "free_blocks";
-        case memory_part::heap_rest:
-            return "heap_rest";
-        case memory_part::allocscope:
-            return "allocscope";
-        case memory_part::program:
-            return "program";
-        case memory_part::files:
-            return "files";
-        case memory_part::shared:
-            return "shared";
-        case memory_part::stacks:
-            return "stacks";
-        case memory_part::anonymous:
-            return "anonymous";
-        case memory_part::unexplained:
-            break;
-    }
-    return "unexplained";
+    constexpr const char* names[memory_part_count] = {
+        "recorded", "rounding", "other_blocks", "free_blocks", "heap_rest", "allocscope",
+        "program",  "files",    "shared",       "stacks",      "anonymous", "unexplained"};
+    return names[static_cast<std::size_t>(part)];
 }
 
 ALLOCSCOPE_NAMESPACE_END

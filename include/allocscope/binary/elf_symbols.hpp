@@ -1,7 +1,7 @@
 // elf_symbols.hpp - the entries of a symbol table (.symtab or .dynsym), one after the other.
 //
 // Room:     binary (floor 2), malloc-safe
-// Called:   by symbols/symbol_lookup.hpp
+// Called:   by symbols/symbol_lookup.hpp and tools/
 // Threads:  any
 // Memory:   none
 

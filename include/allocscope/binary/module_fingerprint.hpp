@@ -2,7 +2,7 @@
 //
 // Room:     binary (floor 2), malloc-safe
 // Called:   by unwind/module_identity.hpp and symbols/module_list.hpp for modules in memory, by
-//           symbols/debug_object.hpp for files
+//           symbols/object_contents.hpp for files
 // Threads:  any
 // Memory:   none
 //

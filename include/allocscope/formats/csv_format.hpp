@@ -89,7 +89,7 @@ private:
 
 inline void write_csv_place(csv_line& line, const place& here, bool has_stacks,
                             const snapshot::window_info& info) {
-    const snapshot::row& row = here.row;
+    const snapshot::row& row = here.row();
     line.field(row.file);
     if (row.line != 0) {
         line.field(static_cast<std::uint64_t>(row.line));

@@ -5,10 +5,10 @@
 // Threads:  any
 // Memory:   one line at a time
 //
-//     allocscope 0.2.0, window 'request', process 4711: ./server --port 80
-//     sampled, one sample about every 524288 bytes: all numbers are estimates
+//     allocscope 0.1.0, window 'request', process 4711: ./server --port 80
+//     sampled, one sample about every 524288 bytes: all numbers are estimates, of 4 samples
 //     allocations: 2048 (95%: 797 to 5268), bytes allocated: ...
-//     lost: 3 events came while memory for a record was refused
+//     lost: 3 events in signal handlers were not recorded: nested too deeply
 
 #ifndef ALLOCSCOPE_FORMATS_SUMMARY_LINES_HPP
 #define ALLOCSCOPE_FORMATS_SUMMARY_LINES_HPP

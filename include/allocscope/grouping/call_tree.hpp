@@ -96,7 +96,6 @@ public:
           is_top_down_(direction == call_direction::top_down),
           is_difference_(stacks.rows().info().is_difference),
           wanted_(wanted) {
-        scratch_.allocate(1);  // otherwise its first block would be mapped anew for each node
         nodes_.push_back({});
         nodes_[0].stack_count = static_cast<std::uint32_t>(stacks.count());
         order_.resize(stacks.count());

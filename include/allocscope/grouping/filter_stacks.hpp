@@ -187,9 +187,7 @@ inline bool names(const snapshot::frame& frame, text wanted) noexcept {
 class wanted_names {
 public:
     wanted_names(arena& scratch, const shown_stacks& stacks, const stack_filter& wanted)
-        : stacks_(stacks), wanted_(wanted), fits_(scratch) {
-        scratch_.allocate(1);  // otherwise its first block would be mapped anew for each stack
-    }
+        : stacks_(stacks), wanted_(wanted), fits_(scratch) {}
 
     bool fit(const snapshot::stack& stack, std::size_t number) {
         if (wanted_.type[0] != '\0' && !text{stack.type}.contains(wanted_.type)) return false;

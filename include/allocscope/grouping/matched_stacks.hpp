@@ -56,7 +56,6 @@ public:
           known_(memory),
           path_(memory),
           met_(memory) {
-        scratch_.allocate(1);  // otherwise its first block would be mapped anew for each stack
         for (std::size_t i = 0; i < sides.side_count(); ++i) {
             known_.push_back(memory.make<numbers_of_frames>(memory));
         }

@@ -105,21 +105,9 @@ inline stack_numbers sum_of_stacks(const snapshot& rows) {
 
 // The name for people; for `live_bytes`: "live bytes".
 inline const char* name_of(stack_value which) noexcept {
-    switch (which) {
-        case stack_value::live_objects:
-            return "live objects";
-        case stack_value::bytes_allocated:
-            return "bytes allocated";
-        case stack_value::allocations:
-            return "allocations";
-        case stack_value::peak_bytes:
-            return "bytes at the peak";
-        case stack_value::temporary:
-            return "temporary allocations";
-        case stack_value::live_bytes:
-            break;
-    }
-    return "live bytes";
+    constexpr const char* names[] = {"live bytes",  "live objects",      "bytes allocated",
+                                     "allocations", "bytes at the peak", "temporary allocations"};
+    return names[static_cast<std::size_t>(which)];
 }
 
 }  // namespace detail

@@ -146,7 +146,6 @@ public:
     template <class Work>
     void for_each_by_numbers(const Work& work) const {
         arena memory;
-        memory.allocate(1);  // otherwise its first block would be mapped anew for each stack
         for (std::size_t i = 0; i < count(); ++i) {
             const borrowed_memory meanwhile{memory};
             if (source_ != nullptr && source_->expect != nullptr) source_->expect(source_->of, i);

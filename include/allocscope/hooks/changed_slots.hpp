@@ -12,6 +12,7 @@
 #define ALLOCSCOPE_HOOKS_CHANGED_SLOTS_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/base/hash_mix.hpp>
 #include <allocscope/platform/page_memory.hpp>
 
 #include <cstddef>  // size_t
@@ -67,7 +68,7 @@ private:
 
     // The place where the word is or belongs. There is always an unused place.
     entry& place_of(const std::uintptr_t* word) noexcept {
-        const std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(word) * 0x9e3779b97f4a7c15U;
+        const std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(word) * golden_multiplier;
         std::size_t place = (mixed >> 20U) & (room_ - 1);
         while (entries_[place].word != nullptr && entries_[place].word != word) {
             place = (place + 1) & (room_ - 1);

@@ -1,7 +1,7 @@
 // module_slots.hpp - the words through which a module calls functions of other modules.
 //
 // Room:     hooks (floor 6), not for use inside a hook: only while the loader's lock is held
-// Called:   by hooks/attached_hooks.hpp, for each module
+// Called:   by hooks/attached_hooks.hpp for each module, and by the preload library
 // Threads:  any; the loader's lock keeps the module mapped
 // Memory:   none
 //

@@ -79,7 +79,7 @@ inline void fail_catch2_in_destructor(const char* macro, block_claim claim,
 }
 
 inline void tell_catch2(const block_claim& claim, const check_result& found, bool may_leave) {
-    if (found) return;
+    if (found) return;  // Catch2 could not count it on a thread that the test case made
     if (!may_leave) return fail_catch2_in_destructor("ALLOCSCOPE_CHECK", claim, found.message());
     fail_catch2(claim.is_fatal ? "ALLOCSCOPE_REQUIRE" : "ALLOCSCOPE_CHECK", claim, found.message());
 }

@@ -11,10 +11,10 @@
 //     ALLOCSCOPE_CHECK_ALLOCATIONS_AT_MOST(3) { parse(text); }
 //     ALLOCSCOPE_CHECK_WITHIN_BUDGET(limits) { load(file); }      // allocscope::allocation_budget
 //
-// Each block is one assertion, on the line of the macro. After a failure CHECK continues and
-// REQUIRE ends the test case. In a program with both frameworks the assertion belongs to the test
-// case that is running. An assertion inside a block counts if it allocates: when it fails, and with
-// -s.
+// Each block is one assertion, on the line of the macro; in Catch2, only if it fails. After a
+// failure CHECK continues and REQUIRE ends the test case. In a program with both frameworks the
+// assertion belongs to the test case that is running. An assertion inside a block counts if it
+// allocates: when it fails, and with -s.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_CHECK_BLOCKS_HPP
 #define ALLOCSCOPE_INTEGRATIONS_CHECK_BLOCKS_HPP

@@ -51,7 +51,8 @@ public:
     }
 
     // Ends the block, and takes the action if the budget was broken; with throw_error() that throws
-    // violation_error. Later calls return an empty result that has not passed.
+    // violation_error. Later calls take no action, and return a result that says so and has not
+    // passed.
     ALLOCSCOPE_EXCEPTIONS_TAG check_result finish() {
         if (is_finished_) return detail::result_after_end();
         is_finished_ = true;

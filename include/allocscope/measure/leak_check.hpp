@@ -171,8 +171,10 @@ public:
 
     check_result(check)() const { return (leaks_.check)(); }
     // Ends the window, and takes the action if the check failed; with throw_error() that throws
-    // violation_error.
+    // violation_error. Later calls take no action, and return a result that says so and has not
+    // passed.
     ALLOCSCOPE_EXCEPTIONS_TAG check_result finish() {
+        if (is_finished_) return detail::result_after_end();
         is_finished_ = true;
         check_result found = leaks_.finish();
         action_.act(found);

@@ -213,7 +213,7 @@ inline snapshot_data* finish_block(snapshot_block& block, const live_window& win
     static_assert(sizeof window.name == snapshot_block::name_bytes, "names are whole");
     snapshot::loss losses[loss_count];
     for (std::uint32_t i = 0; i < loss_count; ++i) {
-        losses[i] = {sentence_for(static_cast<loss_reason>(i)), window.losses[i]};
+        losses[i] = {words_of_losses[i].sentence, window.losses[i]};
     }
     snapshot::window_info info{};
     info.name = window.name;

@@ -3,7 +3,7 @@
 // Room:     naming (floor 9), not malloc-safe
 // Called:   through snapshot_data::stacks, by snapshot::stacks() and snapshot::modules()
 // Threads:  any; one at a time, under the naming lock
-// Memory:   120 bytes for each stack; the names are in the name book
+// Memory:   184 bytes for each stack; the names are in the name book
 //
 //     rows of stats()      stacks with live objects; their names are found at once
 //     snapshot::stacks()   these, and the stacks whose objects have all been freed

@@ -17,10 +17,11 @@
 #include <allocscope/plain/sort.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
+#include <allocscope/snapshot/signed_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
-#include <cstdint>  // int64_t, uint64_t
+#include <cstdint>  // uint64_t
 
 ALLOCSCOPE_COOL_BEGIN
 
@@ -30,10 +31,8 @@ constexpr std::size_t rows_without_script = 50;
 
 // Most bytes first; in a difference the largest change.
 inline list<const snapshot::row*> rows_by_bytes(arena& memory, const snapshot& shown) {
-    const bool is_signed = shown.info().is_difference;
-    const auto size_of = [is_signed](const snapshot::row* row) {
-        const bool is_negative = is_signed && static_cast<std::int64_t>(row->bytes) < 0;
-        return is_negative ? 0 - row->bytes : row->bytes;
+    const auto size_of = [is_difference = shown.info().is_difference](const snapshot::row* row) {
+        return size_of_change(row->bytes, is_difference);
     };
     list<const snapshot::row*> rows{memory};
     rows.reserve(shown.size());

@@ -74,13 +74,14 @@ const whole = stack_values.map((values) => { let sum = 0;
 for (let s = 0; s < stack_count; ++s) sum += Math.abs(values[s]); return sum; });
 const grouped = new Intl.NumberFormat('en-US', {maximumFractionDigits: 0});
 function sign_of(value) { return value < 0 ? '\u2212' : is_difference && value > 0 ? '+' : ''; }
-function exact(value) {
-return (is_sampled ? '~' : '') + sign_of(value) + grouped.format(Math.abs(value)); }
-function plain_bytes(size) { if (size < 1024) return size + ' B'; let unit = 0; size /= 1024;
+function approximately(number) { return (is_sampled ? '~' : '') + number; }
+function signed(value) { return sign_of(value) + grouped.format(Math.abs(value)); }
+function exact(value) { return approximately(signed(value)); } function plain_bytes(size) {
+if (size < 1024) return size + ' B'; let unit = 0; size /= 1024;
 while (size >= 1023.5 && unit < 5) { size /= 1024; ++unit; }
 return size.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0) + ' ' + 'KMGTPE'[unit] + 'iB'; }
-function bytes(value) {
-return (is_sampled ? '~' : '') + sign_of(value) + plain_bytes(Math.abs(value)); }
+function signed_bytes(value) { return sign_of(value) + plain_bytes(Math.abs(value)); }
+function bytes(value) { return approximately(signed_bytes(value)); }
 function shown(metric, value) { return metrics[metric].is_bytes ? bytes(value) : exact(value); }
 function exactly(metric, value) { return exact(value) + (metrics[metric].is_bytes ? ' bytes' : '');
 } function percent(part, all) { if (all === 0) return '\u2013'; const share = part * 100 / all;

@@ -35,8 +35,7 @@ text += ' Numbers with ~ are estimates; the true ones lie in the 95% intervals i
 : 'the earlier snapshot to the later one.') +
 ' Widths and shares are of the sum of all changes without their signs: red is more,' +
 ' blue is less.'; } return text; } function interval(total, is_bytes) { if (!is_sampled) return '';
-const number = (value) => is_bytes ? sign_of(value) + plain_bytes(Math.abs(value))
-: sign_of(value) + grouped.format(Math.abs(value));
+const number = is_bytes ? signed_bytes : signed;
 return '95%: ' + number(total[1]) + ' to ' + number(total[2]); }
 function total_card(name, large, large_title, small, further) {
 const card = element('div', undefined, 'total'); card.append(element('div', name, 'name'));

@@ -50,11 +50,11 @@ if (stack_values[m][s] !== 0) seen[p] = 1; } } places.order = [];
 for (let p = 0; p < place_count; ++p) if (seen[p]) places.order.push(p); sort_places();
 places.page = 0; } function interval_of(p, metric) { if (!is_sampled || metric > 1) return '';
 const low = place_field(p, metric === 0 ? 9 : 7);
-const high = place_field(p, metric === 0 ? 10 : 8);
-return high === 0 ? '' : '95%: ' + grouped.format(low) + ' to ' + grouped.format(high) +
-(metric === 0 ? ' bytes' : '') + ' in the whole window, from ' +
-grouped.format(place_field(p, 6)) + ' samples'; } function number_cell(p, column) {
-if (column.is_life) { const life = Math.round(life_of(p));
+const high = place_field(p, metric === 0 ? 10 : 8); if (low === 0 && high === 0) return '';
+const samples = place_field(p, 6);
+return '95%: ' + signed(low) + ' to ' + signed(high) + (metric === 0 ? ' bytes' : '') +
+' in the whole window, from ' + grouped.format(samples) + (samples === 1 ? ' sample' : ' samples');
+} function number_cell(p, column) { if (column.is_life) { const life = Math.round(life_of(p));
 const size = duration(Math.round(Math.abs(life_of(p)) * 1000));
 const cell = element('td', (is_difference ? sign_of(life) : '') + size, 'number');
 cell.title = exact(life) + ' \u00b5s, ' +
@@ -190,8 +190,7 @@ by_id('spoken').textContent = cell_name(cell) + ', ' + exactly(state.metric, cel
 canvas.addEventListener('focus', draw_types); canvas.addEventListener('blur', draw_types); }
 
 const timeline = {canvas: by_id('timeline'), hovered: -1}; const moments = data.moments;
-const approximately = (number) => (is_sampled ? '~' : '') + number; function highest(values) {
-return values.reduce((most, value) => Math.max(most, value), 0); }
+function highest(values) { return values.reduce((most, value) => Math.max(most, value), 0); }
 function draw_series(paint, field, top, x_of, y_of) { paint.beginPath();
 moments.forEach((moment, number) => { const x = x_of(moment[0]);
 const y = y_of(moment[field] / top); if (number === 0) paint.moveTo(x, y); else paint.lineTo(x, y);

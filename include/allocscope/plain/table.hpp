@@ -11,7 +11,8 @@
 //     for (const auto& entry : units) use(entry.key, entry.value);   // in the order they came
 //
 // The entries are a list. Beside it is a hash table of their numbers, with linear probing and at
-// most half of the slots in use. The search knows keys only as bytes, so the core is compiled once.
+// most two thirds of the slots in use. The search knows keys only as bytes, so the core is compiled
+// once.
 
 #ifndef ALLOCSCOPE_PLAIN_TABLE_HPP
 #define ALLOCSCOPE_PLAIN_TABLE_HPP

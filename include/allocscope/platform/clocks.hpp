@@ -1,7 +1,8 @@
 // clocks.hpp - the time in nanoseconds: monotonic, and since 1970.
 //
 // Room:     platform (floor 1), malloc-safe
-// Called:   when a window opens and when it is reported
+// Called:   when a window opens, is marked or is read; while a fork waits; and for numbers and
+//           names that must differ from call to call
 // Threads:  any
 // Memory:   none
 

@@ -4,7 +4,8 @@
 // Called:   note() by unwind/module_identity.hpp, when a walk met such a module; read by symbols/
 //           and naming/
 // Threads:  any, lock-free; a module that was noted is never changed or removed
-// Memory:   64 KiB of records and 64 KiB of paths, of which only what is used is touched
+// Memory:   two tables of 48 KiB for records and 64 KiB for paths, of which only what is used is
+//           touched
 //
 // A plugin may be unloaded before the names of its code are needed, and another plugin may then lie
 // at its addresses. The notes say which module an old address belongs to:

@@ -21,6 +21,7 @@
 #define ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/base/hash_mix.hpp>
 #include <allocscope/platform/clocks.hpp>
 
 #include <cerrno>   // errno and its values
@@ -193,7 +194,7 @@ private:
     ALLOCSCOPE_INLINE void name_temporary(int attempt) noexcept {
         std::uint64_t mixed = monotonic_ns() ^ static_cast<std::uint64_t>(::getpid()) << 40U ^
                               reinterpret_cast<std::uintptr_t>(this);
-        mixed = (mixed + static_cast<std::uint64_t>(attempt)) * 0x9e3779b97f4a7c15U;
+        mixed = (mixed + static_cast<std::uint64_t>(attempt)) * golden_multiplier;
         std::memcpy(temporary_, ".allocscope-", 12);
         for (std::size_t i = 12; i < sizeof temporary_ - 1; ++i, mixed >>= 4U) {
             temporary_[i] = "0123456789abcdef"[mixed & 15U];

@@ -1,8 +1,8 @@
 // thread_identity.hpp - which thread this is, and whether another one still runs.
 //
 // Room:     platform (floor 1), malloc-safe
-// Called:   by record/thread_lifecycle.hpp once for each thread, by windows/after_fork.hpp, and by
-//           hooks/walks_and_forks.hpp
+// Called:   by record/thread_lifecycle.hpp once for each thread, by windows/after_fork.hpp, by
+//           platform/loader_lock.hpp and by hooks/walks_and_forks.hpp
 // Threads:  any
 // Memory:   none
 //

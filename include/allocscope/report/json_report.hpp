@@ -18,7 +18,7 @@
 //      "moments": [{"at_ns", "live_objects", "live_bytes", "allocations", "bytes_allocated",
 //                   "mark"}],
 //      "memory": {"resident_bytes", "swapped_bytes", "at_ns", "parts": {name: bytes, ...}},
-//     "lost": {reason: n, ...},                the names of base/loss_reason.hpp, each of them
+//     "lost": {reason: n, ...},                as in snapshot/loss_sentences.hpp, each of them
 //      "threads": [{"number", "name", "process_id", "objects", "bytes", "allocations",
 //                   "bytes_allocated"}],
 //      "ages": [{"least_ns", "most_ns", "objects", "bytes", "allocations", "bytes_allocated"}],
@@ -85,8 +85,7 @@ inline void write_json_interval(json_writer& json, const char* low, const char* 
 
 inline void write_json_totals(json_writer& json, const snapshot::window_info& info) {
     const snapshot::window_estimates& about = info.estimates;  // or the totals themselves
-    json.key("totals");
-    json.begin('{');
+    json.begin("totals", '{');
     json.field("allocations", about.allocations.value);
     json.field("frees", about.frees.value);
     json.field("bytes_allocated", about.bytes_allocated.value);
@@ -114,24 +113,21 @@ inline void write_json_frame(json_writer& json, const snapshot::frame& frame) {
     json.field("line", static_cast<std::uint64_t>(frame.line));
     json.field("module", frame.module);
     json.field("offset", frame.offset);
-    json.key("inlined");
-    json.value(frame.is_inlined);
+    json.field("inlined", frame.is_inlined);
     json.end('}');
 }
 
 inline void write_json_details(json_writer& json, const snapshot::stack_details* known,
                                bool has_peak) {
     const snapshot::stack_details details = known != nullptr ? *known : snapshot::stack_details{};
-    json.key("details");
-    json.begin('{');
+    json.begin("details", '{');
     if (has_peak) {
         json.field("peak_objects", details.peak_objects);
         json.field("peak_bytes", details.peak_bytes);
     }
     json.field("temporary", details.temporary);
     json.field("lifetime_us", details.lifetime_us);
-    json.key("sizes");
-    json.begin('[');
+    json.begin("sizes", '[');
     for (const std::uint64_t count : details.sizes) json.amount(count);
     json.end(']');
     json.end('}');
@@ -140,7 +136,7 @@ inline void write_json_details(json_writer& json, const snapshot::stack_details*
 inline void write_json_row(json_writer& json, const place& here, const numbered_frames& frames,
                            bool has_stacks, const snapshot::window_info& info) {
     const bool is_sampled = info.record == recording::sampled;
-    const snapshot::row& row = here.row;
+    const snapshot::row& row = here.row();
     json.begin('{');
     json.field("objects", row.objects);
     json.field("bytes", row.bytes);
@@ -161,8 +157,7 @@ inline void write_json_row(json_writer& json, const place& here, const numbered_
         write_json_interval(json, "bytes_low", "bytes_high", row.bytes_low, row.bytes_high);
     }
     if (info.has_details) write_json_details(json, here.details, info.has_peak_details);
-    json.key("frames");
-    json.begin('[');
+    json.begin("frames", '[');
     for (std::size_t i = 0; i < frames.count; ++i) write_json_frame(json, frames[i]);
     json.end(']');
     json.end('}');
@@ -171,10 +166,8 @@ inline void write_json_row(json_writer& json, const place& here, const numbered_
 inline void write_json_rows(json_writer& json, const place_sums& places, const shown_stacks& stacks,
                             bool are_freed, text_flow flow) {
     arena memory;
-    memory.allocate(1);  // otherwise its first block would be allocated and freed for each row
     const place* const end = are_freed ? places.end() : places.first_freed();
-    json.key(are_freed ? "freed_rows" : "rows");
-    json.begin('[');
+    json.begin(are_freed ? "freed_rows" : "rows", '[');
     for (const place* each = are_freed ? places.first_freed() : places.begin(); each != end;
          ++each) {
         const borrowed_memory meanwhile{memory};
@@ -187,8 +180,7 @@ inline void write_json_rows(json_writer& json, const place_sums& places, const s
 }
 
 inline void write_json_families(json_writer& json, const snapshot::window_info& info) {
-    json.key("families");
-    json.begin('[');
+    json.begin("families", '[');
     for (std::size_t i = 0; i < info.family_count; ++i) {
         const snapshot::family& family = info.families[i];
         json.begin('{');
@@ -203,8 +195,7 @@ inline void write_json_families(json_writer& json, const snapshot::window_info& 
 }
 
 inline void write_json_moments(json_writer& json, const snapshot::window_info& info) {
-    json.key("moments");
-    json.begin('[');
+    json.begin("moments", '[');
     for (std::size_t i = 0; i < info.moment_count; ++i) {
         const snapshot::moment& moment = info.moments[i];
         json.begin('{');
@@ -222,13 +213,11 @@ inline void write_json_moments(json_writer& json, const snapshot::window_info& i
 inline void write_json_memory(json_writer& json, const snapshot::window_info& info) {
     const memory_use* const memory = shown_memory(info);
     if (memory == nullptr) return;
-    json.key("memory");
-    json.begin('{');
+    json.begin("memory", '{');
     json.field("resident_bytes", memory->resident_bytes);
     json.field("swapped_bytes", memory->swapped_bytes);
     json.field("at_ns", memory->at_ns);
-    json.key("parts");
-    json.begin('{');
+    json.begin("parts", '{');
     for (std::size_t i = 0; i < memory_part_count; ++i) {
         json.field(name_of(static_cast<memory_part>(i)), memory->parts[i]);
     }
@@ -236,47 +225,10 @@ inline void write_json_memory(json_writer& json, const snapshot::window_info& in
     json.end('}');
 }
 
-inline const char* name_of(loss_reason reason) noexcept {
-    switch (reason) {
-        case loss_reason::no_memory_for_record:
-            return "no_memory_for_record";
-        case loss_reason::no_room_for_site:
-            return "no_room_for_site";
-        case loss_reason::no_room_for_death:
-            return "no_room_for_death";
-        case loss_reason::too_deeply_nested:
-            return "too_deeply_nested";
-        case loss_reason::record_replaced:
-            return "record_replaced";
-        case loss_reason::no_memory_for_thread:
-            return "no_memory_for_thread";
-        case loss_reason::sample_not_recorded:
-            return "sample_not_recorded";
-        case loss_reason::hook_abandoned:
-            return "hook_abandoned";
-        case loss_reason::no_room_for_peak:
-            return "no_room_for_peak";
-        case loss_reason::torn_sums:
-            return "torn_sums";
-        case loss_reason::library_not_ready:
-            return "library_not_ready";
-        case loss_reason::operators_of_others:
-            return "operators_of_others";
-        case loss_reason::address_too_high:
-            return "address_too_high";
-        case loss_reason::torn_event:
-            return "torn_event";
-        case loss_reason::count:
-            break;
-    }
-    return "";
-}
-
 inline void write_json_losses(json_writer& json, const snapshot::window_info& info) {
     constexpr auto reason_count = static_cast<std::uint32_t>(loss_reason::count);
     std::uint64_t counts[reason_count] = {};
-    json.key("lost");
-    json.begin('{');
+    json.begin("lost", '{');
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         const snapshot::loss& loss = info.losses[i];
         const loss_reason reason = reason_of(loss);
@@ -287,7 +239,7 @@ inline void write_json_losses(json_writer& json, const snapshot::window_info& in
         }
     }
     for (std::uint32_t i = 0; i < reason_count; ++i) {
-        json.field(name_of(static_cast<loss_reason>(i)), counts[i]);
+        json.field(words_of_losses[i].name, counts[i]);
     }
     json.end('}');
 }
@@ -296,18 +248,9 @@ inline void write_json_head(json_writer& json, const snapshot::window_info& info
     json.field("allocscope", ALLOCSCOPE_VERSION_STRING);
     json.field("window", info.name);
     json.field("record", name_of(info.record));
-    if (info.is_difference) {
-        json.key("is_difference");
-        json.value(true);
-    }
-    if (info.is_backwards) {
-        json.key("is_backwards");
-        json.value(true);
-    }
-    if (info.is_filtered) {
-        json.key("is_filtered");
-        json.value(true);
-    }
+    if (info.is_difference) json.field("is_difference", true);
+    if (info.is_backwards) json.field("is_backwards", true);
+    if (info.is_filtered) json.field("is_filtered", true);
     if (info.merged_windows != 0) json.field("merged_windows", info.merged_windows);
     if (info.record == recording::sampled) {
         json.field("sample_bytes", info.sample_bytes);
@@ -336,8 +279,7 @@ inline void write_json_threads(json_writer& json, const snapshot::thread* thread
                                std::size_t count, const shown_stacks& stacks) {
     arena memory;
     const auto sums = sums_of_parts(memory, stacks, &snapshot::thread_part::thread, count);
-    json.key("threads");
-    json.begin('[');
+    json.begin("threads", '[');
     for (std::size_t i = 0; i < count; ++i) {
         json.begin('{');
         json.field("number", threads[i].number);
@@ -354,8 +296,7 @@ inline void write_json_ages(json_writer& json, const shown_stacks& stacks) {
     if (info.age_count == 0) return;
     arena memory;
     const auto sums = sums_of_parts(memory, stacks, &snapshot::thread_part::age, info.age_count);
-    json.key("ages");
-    json.begin('[');
+    json.begin("ages", '[');
     for (std::size_t i = 0; i < info.age_count; ++i) {
         json.begin('{');
         json.field("least_ns", info.ages[i].least_ns);

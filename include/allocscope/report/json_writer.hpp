@@ -69,6 +69,12 @@ public:
         out_ << bracket;
         is_first_ = true;
     }
+    // The value of a member.
+    void begin(const char* name, char bracket) {
+        key(name);
+        begin(bracket);
+    }
+
     void end(char bracket) {
         out_ << bracket;
         is_first_ = false;
@@ -99,6 +105,11 @@ public:
     void field(const char* name, std::uint64_t number) {
         key(name);
         amount(number);
+    }
+
+    void field(const char* name, bool is_true) {
+        key(name);
+        value(is_true);
     }
     void line() { out_ << '\n'; }
 

@@ -57,8 +57,8 @@ class number_columns {
 public:
     number_columns(arena& memory, const number_kind& kind, text name)
         : memory_(memory),
+          numbers_(memory, kind.is_difference, kind.is_sampled),
           is_difference_(kind.is_difference),
-          is_sampled_(kind.is_sampled),
           count_(kind.has_details ? most_columns : 5),
           lines_(memory) {
         lines_.push_back({{"bytes", "share", "objects", "allocated", "allocations", "at peak",
@@ -77,8 +77,9 @@ public:
     void add(const stack_numbers& numbers, const line_name& name) {
         text_out share{memory_};
         write_share(share, size_of_change(numbers.bytes, is_difference_), whole_);
-        line made{{amount(numbers.bytes), share.view(), count(numbers.objects),
-                   amount(numbers.bytes_allocated), count(numbers.allocations), "", "", "", ""},
+        line made{{numbers_.amount(numbers.bytes), share.view(), numbers_.count(numbers.objects),
+                   numbers_.amount(numbers.bytes_allocated), numbers_.count(numbers.allocations),
+                   "", "", "", ""},
                   name};
         if (count_ == most_columns) add_details(made, numbers);
         lines_.push_back(made);
@@ -169,9 +170,9 @@ private:
                 static_cast<double>(numbers.lifetime_us) / static_cast<double>(numbers.allocations);
             write_duration(life, nanoseconds(mean_us));
         }
-        to.numbers[5] = amount(numbers.peak_bytes);
+        to.numbers[5] = numbers_.amount(numbers.peak_bytes);
         to.numbers[6] = share.view();
-        to.numbers[7] = count(numbers.temporary);
+        to.numbers[7] = numbers_.count(numbers.temporary);
         to.numbers[8] = life.view();
     }
 
@@ -182,30 +183,9 @@ private:
         return static_cast<std::uint64_t>(microseconds * 1000.0);
     }
 
-    text count(std::uint64_t number) {
-        text_out made{memory_};
-        if (is_sampled_) made << '~';
-        if (is_difference_) {
-            write_change(made, number);
-        } else {
-            made << decimal{number};
-        }
-        return made.view();
-    }
-    text amount(std::uint64_t bytes) {
-        text_out made{memory_};
-        if (is_sampled_) made << '~';
-        if (is_difference_) {
-            write_bytes_change(made, bytes);
-        } else {
-            write_bytes(made, bytes);
-        }
-        return made.view();
-    }
-
     arena& memory_;
+    const number_form numbers_;
     const bool is_difference_;
-    const bool is_sampled_;
     const std::size_t count_;
     std::uint64_t whole_ = 0;
     std::uint64_t whole_peak_ = 0;

@@ -7,18 +7,19 @@
 //
 //     write_bytes(out, 9999);            // "9999 B": exact below 10,000
 //     write_bytes(out, 1024 * 1024);     // "1.0 MiB": 1 KiB is 1024 B, 1 MiB is 1024 KiB
-//     write_change(out, -20);            // "-20"; 20 becomes "+20"
+//     number_form{memory, true, false}.count(20);    // "+20": of a difference
 //     write_share(out, 1, 3);            // "33.3%"
 //     write_duration(out, 1500000);      // "1.5 ms"
 //     write_interval(out, "1.0 MiB", "2.0 MiB");  // "1.0..2.0 MiB"
 //
-// Uses integer arithmetic, and always '.', whatever the locale is.
+// Always writes '.', whatever the locale is.
 
 #ifndef ALLOCSCOPE_REPORT_NUMBER_UNITS_HPP
 #define ALLOCSCOPE_REPORT_NUMBER_UNITS_HPP
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 
@@ -64,16 +65,6 @@ inline std::uint64_t write_sign(text_out& out, std::uint64_t change) {
     return value < 0 ? std::uint64_t{0} - change : change;
 }
 
-inline void write_change(text_out& out, std::uint64_t change) {
-    const std::uint64_t size = write_sign(out, change);
-    out << decimal{size};
-}
-
-inline void write_bytes_change(text_out& out, std::uint64_t change) {
-    const std::uint64_t size = write_sign(out, change);
-    write_bytes(out, size);
-}
-
 // In percent with one decimal. A share that rounds to nothing is "<0.1%"; a share of nothing is
 // "-".
 inline void write_share(text_out& out, std::uint64_t part, std::uint64_t whole) {
@@ -99,6 +90,43 @@ inline void write_interval(text_out& out, text low, text high) {
     }
     out << low << ".." << high;
 }
+
+// Numbers as a kind of snapshot needs them: with a sign in a difference, with a '~' if they are
+// estimates from samples. The texts lie in `memory`.
+class number_form {
+public:
+    number_form(arena& memory, bool is_difference, bool is_sampled) noexcept
+        : memory_(memory), is_difference_(is_difference), is_sampled_(is_sampled) {}
+
+    text count(std::uint64_t objects) const { return made(objects, false, is_sampled_); }
+    text amount(std::uint64_t bytes) const { return made(bytes, true, is_sampled_); }
+
+    // Intervals have no '~'.
+    text counts(std::uint64_t low, std::uint64_t high) const { return interval(low, high, false); }
+    text amounts(std::uint64_t low, std::uint64_t high) const { return interval(low, high, true); }
+
+private:
+    text made(std::uint64_t number, bool counts_bytes, bool is_marked) const {
+        text_out out{memory_};
+        if (is_marked) out << '~';
+        const std::uint64_t size = is_difference_ ? write_sign(out, number) : number;
+        if (counts_bytes) {
+            write_bytes(out, size);
+        } else {
+            out << decimal{size};
+        }
+        return out.view();
+    }
+    text interval(std::uint64_t low, std::uint64_t high, bool counts_bytes) const {
+        text_out out{memory_};
+        write_interval(out, made(low, counts_bytes, false), made(high, counts_bytes, false));
+        return out.view();
+    }
+
+    arena& memory_;
+    bool is_difference_;
+    bool is_sampled_;
+};
 
 inline void write_duration(text_out& out, std::uint64_t nanoseconds) {
     if (nanoseconds < 1000) {

@@ -3,11 +3,11 @@
 // Room:     report (floor 9), not malloc-safe
 // Called:   by report/json_report.hpp and formats/csv_format.hpp
 // Threads:  any; the snapshot must outlive the sums
-// Memory:   280 bytes for each place, in the arena that is passed in
+// Memory:   310 bytes for each place, in the arena that is passed in
 //
 //     const place_sums places{memory, shown_stacks{rows}};
 //     for (const place& each : places) ...
-//     each.row          // as snapshot::row; zero objects if everything was freed
+//     each.row()        // as snapshot::row; zero objects if everything was freed
 //     each.allocations  // since the window began; 0 when the snapshot knows no stacks
 //     places.frames_of(each, stacks, scratch);
 //
@@ -24,6 +24,7 @@
 #include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
+#include <allocscope/snapshot/estimates.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
@@ -34,7 +35,9 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 struct place {
-    snapshot::row row;
+    const snapshot::row& row() const noexcept { return sums.sum; }
+
+    summed<snapshot::row> sums;
     std::uint64_t allocations;
     std::uint64_t bytes_allocated;
     std::uint64_t most_allocations;    // of one stack, which is shown if everything was freed
@@ -54,10 +57,11 @@ public:
         places_.reserve(row_count_);
         for (const snapshot::row& row : stacks.rows()) {
             numbers_.meet(row);
-            places_.push_back({row, 0, 0, 0, 0, nullptr});
+            places_.push_back({{row, {}, {}}, 0, 0, 0, 0, nullptr});
         }
         std::size_t number = 0;
         stacks.for_each([&](const snapshot::stack& stack) { add(stack, number++); });
+        for (std::size_t i = row_count_; i < places_.size(); ++i) places_[i].sums.finished();
     }
 
     const place* begin() const noexcept { return places_.begin(); }
@@ -75,7 +79,7 @@ public:
 private:
     void add(const snapshot::stack& stack, std::size_t number) {
         const auto at = numbers_.meet(stack);
-        if (at.is_new) places_.push_back({{}, 0, 0, 0, 0, nullptr});
+        if (at.is_new) places_.push_back({});
         place& here = places_[at.number];
         here.allocations += stack.allocations;
         here.bytes_allocated += stack.bytes_allocated;
@@ -85,14 +89,8 @@ private:
         }
         if (at.number < row_count_) return;
         // In a difference the stacks of such a place may cancel each other out.
-        snapshot::row& row = here.row;
-        row.objects += stack.objects;
-        row.bytes += stack.bytes;
-        row.samples += stack.samples;
-        row.objects_low += stack.objects_low;
-        row.objects_high += stack.objects_high;
-        row.bytes_low += stack.bytes_low;
-        row.bytes_high += stack.bytes_high;
+        here.sums.add(stack, true);
+        snapshot::row& row = here.sums.sum;
         if (row.sites++ != 0 && stack.allocations <= here.most_allocations) return;
         here.most_allocations = stack.allocations;
         here.shown_stack = number;

@@ -56,9 +56,8 @@ inline void write_text_details(text_out& out, const snapshot& rows, const text_o
     if (order == stack_value::temporary) {
         out << "\nwhat was freed before the next allocation:\n\n";
     } else if (info.is_difference) {
-        out << "\nchanges of what was alive at the peak, ";
-        write_bytes_change(out, info.totals.peak_bytes);
-        out << " in all:\n\n";
+        out << "\nchanges of what was alive at the peak, "
+            << number_form{memory, true, false}.amount(info.totals.peak_bytes) << " in all:\n\n";
     } else {
         out << "\nwhat was alive at the peak of ";
         write_bytes(out, info.totals.peak_bytes);

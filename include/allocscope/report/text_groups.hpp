@@ -37,25 +37,9 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 
 inline const char* name_of(group_key key) noexcept {
-    switch (key) {
-        case group_key::place:
-            return "place";
-        case group_key::type:
-            return "type";
-        case group_key::function:
-            return "function";
-        case group_key::file:
-            return "file";
-        case group_key::module:
-            return "module";
-        case group_key::size:
-            return "size";
-        case group_key::thread:
-            return "thread";
-        case group_key::age:
-            return "age";
-    }
-    return "";
+    constexpr const char* names[] = {"place",  "type", "function", "file",
+                                     "module", "size", "thread",   "age"};
+    return names[static_cast<std::size_t>(key)];
 }
 
 // The number of bytes before the type in "file:line:type"; 0 if the name is something else.

@@ -16,7 +16,7 @@
 //       operator new: 100 objects with 2.3 KiB allocated, 80 with 1.1 KiB alive
 //       arena: 1000 objects with 50.0 KiB allocated, 1000 with 50.0 KiB alive
 //       ages known to 1.2 s, from 11 age marks
-//       not recorded: 3 stacks were cut because their memory could not be read
+//       not recorded: 3 events in signal handlers were not recorded: nested too deeply
 //       cut short: 2 rows are at lines of libraries, because their stacks have more than 24 frames;
 //         --frames or options::stack_frames records up to 128
 //
@@ -69,45 +69,6 @@ struct text_form {
         write(out, yellow, wrapped.view());
         out << '\n';
     }
-};
-
-// Writes numbers as this kind of snapshot needs them: with a sign in a difference, with a '~' if
-// they are estimates from samples.
-class number_form {
-public:
-    number_form(arena& memory, const snapshot::window_info& info)
-        : memory_(memory),
-          is_difference_(info.is_difference),
-          is_sampled_(info.record == recording::sampled) {}
-
-    text count(std::uint64_t objects) const { return made(objects, false, is_sampled_); }
-    text amount(std::uint64_t bytes) const { return made(bytes, true, is_sampled_); }
-
-    // Intervals have no '~'.
-    text counts(std::uint64_t low, std::uint64_t high) const { return interval(low, high, false); }
-    text amounts(std::uint64_t low, std::uint64_t high) const { return interval(low, high, true); }
-
-private:
-    text made(std::uint64_t number, bool counts_bytes, bool is_marked) const {
-        text_out out{memory_};
-        if (is_marked) out << '~';
-        const std::uint64_t size = is_difference_ ? write_sign(out, number) : number;
-        if (counts_bytes) {
-            write_bytes(out, size);
-        } else {
-            out << decimal{size};
-        }
-        return out.view();
-    }
-    text interval(std::uint64_t low, std::uint64_t high, bool counts_bytes) const {
-        text_out out{memory_};
-        write_interval(out, made(low, counts_bytes, false), made(high, counts_bytes, false));
-        return out.view();
-    }
-
-    arena& memory_;
-    bool is_difference_;
-    bool is_sampled_;
 };
 
 inline void write_title(text_out& out, const snapshot::window_info& info, const text_form& form) {
@@ -166,7 +127,7 @@ class total_lines {
 public:
     total_lines(text_out& out, const snapshot::window_info& info, const text_form& form)
         : out_(out),
-          numbers_(form.parts, info),
+          numbers_(form.parts, info.is_difference, info.record == recording::sampled),
           form_(form),
           is_sampled_(info.record == recording::sampled) {}
 
@@ -241,7 +202,7 @@ inline void write_totals(text_out& out, const snapshot& rows, const text_form& f
 // What each family allocated, if there is more than one.
 inline void write_families(text_out& out, const snapshot::window_info& info,
                            const text_form& form) {
-    const number_form numbers{form.parts, info};
+    const number_form numbers{form.parts, info.is_difference, info.record == recording::sampled};
     for (std::size_t i = 0; i < info.family_count; ++i) {
         const snapshot::family& each = info.families[i];
         text_out line{form.parts};

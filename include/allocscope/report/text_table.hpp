@@ -104,7 +104,7 @@ class text_table {
 public:
     text_table(const snapshot& rows, const text_options& wanted, const text_form& form)
         : info_(rows.info()),
-          numbers_(form.parts, rows.info()),
+          numbers_(form.parts, rows.info().is_difference, rows.info().record == recording::sampled),
           wanted_(wanted),
           form_(form),
           is_sampled_(rows.info().record == recording::sampled),

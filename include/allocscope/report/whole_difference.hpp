@@ -3,7 +3,7 @@
 // Room:     report (floor 9), not malloc-safe
 // Called:   by the user and by the command-line program
 // Threads:  any
-// Memory:   as difference_from(); when the stacks are first asked for, 300 bytes for each stack
+// Memory:   as difference_from(); when the stacks are first asked for, 360 bytes for each stack
 //           with details; the result keeps both snapshots; charged to no window
 //
 //     allocscope::snapshot change = allocscope::difference(later, earlier);

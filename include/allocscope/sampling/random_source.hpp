@@ -5,10 +5,9 @@
 // Threads:  each thread has its own
 // Memory:   8 bytes, in the owner
 //
-// splitmix64: G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators",
-// OOPSLA 2014. Every state is as good as any other, so any number will do as a seed. The seed is
-// mixed first, so that the threads of a process may take seed, seed + 1, seed + 2, ... The numbers
-// are not for secrets: anybody who sees a few of them can compute the next ones.
+// splitmix64 (base/hash_mix.hpp). Every state is as good as any other, so any number will do as a
+// seed. The seed is mixed first, so that the threads of a process may take seed, seed + 1, seed +
+// 2, ... The numbers are not for secrets: anybody who sees a few of them can compute the next ones.
 
 #ifndef ALLOCSCOPE_SAMPLING_RANDOM_SOURCE_HPP
 #define ALLOCSCOPE_SAMPLING_RANDOM_SOURCE_HPP
@@ -21,13 +20,6 @@
 ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
-
-// A one-to-one mapping in which every bit of the result depends on every bit of the number.
-ALLOCSCOPE_FAST_PATH constexpr std::uint64_t mix_64(std::uint64_t number) noexcept {
-    number = (number ^ (number >> 30U)) * 0xbf58476d1ce4e5b9U;
-    number = (number ^ (number >> 27U)) * 0x94d049bb133111ebU;
-    return number ^ (number >> 31U);
-}
 
 struct random_source {
     std::uint64_t state = 0;  // zero is a seed like any other: usable before seed()

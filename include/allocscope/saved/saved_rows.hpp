@@ -3,7 +3,7 @@
 // Room:     saved (floor 10), not malloc-safe
 // Called:   by saved/load_snapshot.hpp
 // Threads:  one
-// Memory:   176 bytes for each row that is kept, in the block of the snapshot
+// Memory:   148 bytes for each row that is kept, in the block of the snapshot
 //
 //     saved_rows rows{parts, memory};
 //     rows.keep_largest(50);      // or all of them are kept

@@ -22,57 +22,53 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// How often it happened stands before the sentence.
-ALLOCSCOPE_INLINE const char* sentence_for(loss_reason reason) noexcept {
-    switch (reason) {
-        case loss_reason::no_memory_for_record:
-            return "allocations were not recorded: memory for their records was refused";
-        case loss_reason::no_room_for_site:
-            return "allocations were counted without their place: no room for more stacks";
-        case loss_reason::no_room_for_death:
-            return "frees by another thread were not counted: memory for them was refused";
-        case loss_reason::too_deeply_nested:
-            return "events in signal handlers were not recorded: nested too deeply";
-        case loss_reason::record_replaced:
-            return "blocks were freed without operator delete, or by a pool without a report:"
-                   " noticed when their address was used again";
-        case loss_reason::no_memory_for_thread:
-            return "events were not recorded: memory for the state of their thread was refused";
-        case loss_reason::sample_not_recorded:
-            return "allocations (estimated) are missing in the estimates: memory for the records of"
-                   " their samples was refused";
-        case loss_reason::hook_abandoned:
-            return "events may be missing: a signal handler jumped out of their recording";
-        case loss_reason::no_room_for_peak:
-            return "changes are missing in the peaks of windows above the 64th: memory for them was"
-                   " refused";
-        case loss_reason::torn_sums:
-            return "time the process was forked without its handlers (_Fork), or was killed, while"
-                   " another thread moved sums: earlier numbers may be wrong";
-        case loss_reason::library_not_ready:
-            return "allocations were not recorded: they came before the loader had made the"
-                   " preloaded library ready";
-        case loss_reason::operators_of_others:
-            return "allocators have an operator new of their own, and calls of it could not be"
-                   " changed: objects for which it does not call malloc may be missing";
-        case loss_reason::address_too_high:
-            return "allocations were not recorded: their addresses are not below 2^47";
-        case loss_reason::torn_event:
-            return "events were just being counted by other threads when the process was forked:"
-                   " their objects or their bytes may be missing";
-        case loss_reason::count:
-            break;
-    }
-    return "events were not recorded";
-}
+struct loss_words {
+    const char* name;      // in JSON; never changed
+    const char* sentence;  // behind the number of times that it happened
+};
+
+// In the order of loss_reason.
+ALLOCSCOPE_HIDDEN inline constexpr loss_words words_of_losses[] = {
+    {"no_memory_for_record", "allocations were not recorded: memory for their records was refused"},
+    {"no_room_for_site", "allocations were counted without their place: no room for more stacks"},
+    {"no_room_for_death", "frees by another thread were not counted: memory for them was refused"},
+    {"too_deeply_nested", "events in signal handlers were not recorded: nested too deeply"},
+    {"record_replaced",
+     "blocks were freed without operator delete, or by a pool without a report:"
+     " noticed when their address was used again"},
+    {"no_memory_for_thread",
+     "events were not recorded: memory for the state of their thread was refused"},
+    {"sample_not_recorded",
+     "allocations (estimated) are missing in the estimates: memory for the records of"
+     " their samples was refused"},
+    {"hook_abandoned", "events may be missing: a signal handler jumped out of their recording"},
+    {"no_room_for_peak",
+     "changes are missing in the peaks of windows above the 64th: memory for them was"
+     " refused"},
+    {"torn_sums",
+     "time the process was forked without its handlers (_Fork), or was killed, while"
+     " another thread moved sums: earlier numbers may be wrong"},
+    {"library_not_ready",
+     "allocations were not recorded: they came before the loader had made the"
+     " preloaded library ready"},
+    {"operators_of_others",
+     "allocators have an operator new of their own, and calls of it could not be"
+     " changed: objects for which it does not call malloc may be missing"},
+    {"address_too_high", "allocations were not recorded: their addresses are not below 2^47"},
+    {"torn_event",
+     "events were just being counted by other threads when the process was forked:"
+     " their objects or their bytes may be missing"},
+};
+static_assert(sizeof words_of_losses / sizeof words_of_losses[0] ==
+                  static_cast<std::size_t>(loss_reason::count),
+              "words for each reason");
 
 // The reason that has this sentence; loss_reason::count if none has, as in a file that another
 // version has saved.
 inline loss_reason reason_of(const snapshot::loss& loss) noexcept {
     std::uint32_t number = 0;
     const auto count = static_cast<std::uint32_t>(loss_reason::count);
-    while (number < count &&
-           std::strcmp(loss.reason, sentence_for(static_cast<loss_reason>(number))) != 0) {
+    while (number < count && std::strcmp(loss.reason, words_of_losses[number].sentence) != 0) {
         ++number;
     }
     return static_cast<loss_reason>(number);

@@ -3,7 +3,7 @@
 // Room:     snapshot (floor 7), not malloc-safe
 // Called:   through snapshot_data::stacks, by snapshot::stacks() of a difference
 // Threads:  any; the difference is immutable
-// Memory:   160 bytes for each stack that has changed
+// Memory:   184 bytes for each stack that has changed
 //
 // Two stacks are the same if all their frames and their types are equal. The frames are compared as
 // texts, because one of the snapshots may come from a file.

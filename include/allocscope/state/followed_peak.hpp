@@ -3,7 +3,7 @@
 // Room:     state (floor 4), malloc-safe
 // Called:   by record/detailed_events.hpp at each event; by windows/ when a window begins or ends
 // Threads:  any, with locked instructions; begun and ended under the control lock
-// Memory:   512 bytes for all
+// Memory:   576 bytes for all
 //
 // Which moment was the peak is known only later. So each cohort keeps what it had at the peak, and
 // does that as late as possible: when it is about to change for the first time since the peak, it

@@ -3,7 +3,7 @@
 // Room:     state (floor 4), malloc-safe
 // Called:   by record/, windows/ and all code that reads their tables
 // Threads:  see the members; `control` is taken when windows open, close and are read
-// Memory:   about 135 KiB of zeroed static storage, touched as needed
+// Memory:   about 148 KiB of zeroed static storage, touched as needed
 //
 // The variable is constant-initialised and never destroyed: it is ready before the first
 // constructor of the program runs, and still there after the last destructor. It lives in the

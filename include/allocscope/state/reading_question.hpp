@@ -3,7 +3,7 @@
 // Room:     state (floor 4), malloc-safe
 // Called:   asked by windows/window_reading.hpp, answered by record/answer_reading.hpp
 // Threads:  the reader (one at a time, under the walking lock) and the thread that is asked
-// Memory:   128 bytes for each thread, and pages for its answer from the first one on
+// Memory:   112 bytes for each thread, and pages for its answer from the first one on
 //
 // A thread that records events all the time cannot be read from outside: while one counter is read,
 // the others change, and their sum was never true. So the reader asks the thread, which adds up its

@@ -88,13 +88,6 @@ ALLOCSCOPE_FAST_PATH bool is_watched_thread(std::uint64_t instance) noexcept {
     return false;
 }
 
-// The last step of splitmix64 (Steele, Lea, Flood 2014): neighbouring numbers give unrelated ones.
-constexpr std::uint64_t scrambled(std::uint64_t value) noexcept {
-    value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
-    value = (value ^ (value >> 27U)) * 0x94d049bb133111ebU;
-    return value ^ (value >> 31U);
-}
-
 // Counts a request of `bytes` bytes, and returns whether it fails.
 ALLOCSCOPE_SLOW_PATH bool decides_to_fail(armed_plan& plan, std::uint64_t bytes) noexcept {
     const std::uint64_t nth = plan.seen.fetch_add(1, memory_order::relaxed) + 1;
@@ -115,7 +108,7 @@ ALLOCSCOPE_SLOW_PATH bool decides_to_fail(armed_plan& plan, std::uint64_t bytes)
         case fault_kind::random:
             // Depends only on the allocation's number and the seed, so that a run can be repeated.
             fails =
-                scrambled(plan.seed.load(memory_order::relaxed) + nth * golden_multiplier) < number;
+                mix_64(plan.seed.load(memory_order::relaxed) + nth * golden_multiplier) < number;
             break;
     }
     if (fails) plan.failed.fetch_add(1, memory_order::relaxed);

@@ -3,7 +3,7 @@
 // Room:     state (floor 4), malloc-safe
 // Called:   when a window opens or closes, under the control lock
 // Threads:  under the control lock
-// Memory:   600 bytes for all process-wide windows, and as many in the state of each thread
+// Memory:   576 bytes for all process-wide windows, and as many in the state of each thread
 //
 // Opening or closing a window changes a few counters, however many windows are open. Only the least
 // sampling interval has to be searched for again, when the last window that wanted it closes.

@@ -1,7 +1,7 @@
 // debug_file.hpp - finds the separate file with the debug information of a module.
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   by symbols/debug_object.hpp, when a file has no debug information of its own; by
+// Called:   by symbols/object_contents.hpp, when a file has no debug information of its own; by
 //           package_file.hpp and supplementary_file.hpp
 // Threads:  one
 // Memory:   of the given arena

@@ -1,7 +1,7 @@
 // demangle.hpp - demangles linker names to names as the programmer wrote them.
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   by symbols/debug_object.hpp and entry_names.hpp, once for each name
+// Called:   by symbols/object_contents.hpp and entry_names.hpp, once for each name
 // Threads:  any
 // Memory:   the result; the C++ runtime's demangler uses malloc while it works
 //

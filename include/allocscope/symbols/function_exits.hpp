@@ -1,7 +1,7 @@
 // function_exits.hpp - the jump by which a function left that ended with a call.
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   by symbols/debug_object.hpp and symbolizer.hpp
+// Called:   by symbols/object_contents.hpp and symbolizer.hpp
 // Threads:  one
 // Memory:   48 bytes for each function that was asked about
 //

@@ -1,8 +1,8 @@
 // module_functions.hpp - the functions of a module, with the calls that are described in each.
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   by symbols/debug_object.hpp, folded_functions.hpp, function_exits.hpp and
-//           symbolizer.hpp
+// Called:   by symbols/object_contents.hpp, folded_functions.hpp, function_exits.hpp and
+//           symbolizer.hpp; by tools/
 // Threads:  one
 // Memory:   16 bytes for each direct call of a function that was asked about
 //

@@ -1,7 +1,7 @@
 // module_symbols.hpp - the functions and objects of one module, from all its symbol tables.
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   by symbols/debug_object.hpp
+// Called:   by symbols/object_contents.hpp
 // Threads:  one
 // Memory:   of the given arena
 //

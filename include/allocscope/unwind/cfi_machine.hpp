@@ -9,7 +9,7 @@
 // function's code. A row says where the caller's registers are. The machine runs the program up to
 // the wanted row, and keeps of each row only the stack pointer, rbp and the return address. It
 // stops at anything that is wrong or not supported here: unknown operations, rows remembered more
-// than 8 deep, more than 100,000 steps.
+// than 8 deep, programs of more than 1 MiB.
 //
 //     cfi_machine machine{image.frames, image.index_address, about};
 //     if (machine.run_to(pc - 1)) use(machine.row());

@@ -5,7 +5,7 @@
 // Threads:  any
 // Memory:   of the text that is written to; a second arena for taking names apart
 //
-//     leak check "session": 3 objects with 96 bytes are still alive, at most 0 may be
+//     leak check "session": 3 objects with 96 bytes are still alive, allowed 0
 //       src/session.cpp:31: 2 objects of std::string, 64 bytes, in session::login
 //         called from src/main.cpp:12 in main
 //       src/cache.cpp:70: 1 object of entry, 32 bytes, in cache::add

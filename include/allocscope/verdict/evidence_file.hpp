@@ -9,10 +9,10 @@
 // text report: a report has tables, shares and intervals, which few checks need and which every
 // program would have to compile.
 //
-//     leak check "session": 2 objects with 64 bytes are still alive, at most 0 may be
+//     leak check "session": 2 objects with 64 bytes are still alive, allowed 0
 //       src/session.cpp:31: 2 objects of std::string, 64 bytes, in session::login
 //
-//     not recorded: 3 stacks were cut because their memory could not be read
+//     not recorded: 3 events in signal handlers were not recorded: nested too deeply
 //
 //       src/session.cpp:31: 2 objects of std::string, 64 bytes, in session::login
 //                 at session::login(char const*) (src/session.cpp:31)

@@ -427,6 +427,13 @@ TEST_CASE("guards report, abort, call or throw, and only when broken") {
     }
     delete[] left;
     CHECK(calls == 2);
+    {
+        leak_guard guard{"kept", count};
+        left = make_text(2);
+        for (int i = 0; i < 2; ++i) CHECK(!guard.finish().passed());
+    }
+    delete[] left;
+    CHECK(calls == 3);
 
     bool was_thrown = false;
     {
@@ -446,7 +453,7 @@ TEST_CASE("guards report, abort, call or throw, and only when broken") {
         throw std::logic_error{"mine"};
     };
     CHECK_THROWS_AS(throws_through(), std::logic_error);
-    CHECK(calls == 3);
+    CHECK(calls == 4);
 
     const auto reported = in_child([&none] {
         const budget_guard guard{"loud", none};

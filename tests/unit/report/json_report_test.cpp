@@ -52,11 +52,11 @@ TEST_CASE("json_report: every loss has a name, whether it happened or not") {
     CHECK(nothing.size() == reasons);
     for (const json& count : nothing) CHECK(count == 0);
     for (std::uint32_t number = 0; number < reasons; ++number) {
-        const auto reason = static_cast<detail::loss_reason>(number);
+        const detail::loss_words& words = detail::words_of_losses[number];
         info_text info;
-        info.losses.push_back({detail::sentence_for(reason), 5 + number});
+        info.losses.push_back({words.sentence, 5 + number});
         json wanted = nothing;
-        wanted[detail::name_of(reason)] = 5 + number;
+        wanted[words.name] = 5 + number;
         CHECK(json::parse(allocscope::to_json(made_snapshot({}, info)))["lost"] == wanted);
     }
     CHECK(nothing.contains("no_memory_for_record"));
@@ -110,6 +110,37 @@ TEST_CASE("json_report: a row has what its place allocated, also from other stac
     CHECK(freed[0]["function"] == "most()");
     CHECK(freed[1]["line"] == 2);
     CHECK(freed[1]["allocations"] == 7);
+}
+
+TEST_CASE("json_report: intervals of stacks that cancel each other out add as squares") {
+    info_text info;
+    info.is_difference = true;
+    info.record = allocscope::recording::sampled;
+    stack_text more;
+    static_cast<row_text&>(more) = made_row_at(20, 2000, "/src/a.cpp", "a.cpp", 1, "node");
+    more.samples = 2;
+    more.objects_low = 17;
+    more.objects_high = 24;
+    more.bytes_low = 1700;
+    more.bytes_high = 2400;
+    stack_text less = more;
+    const auto negative = [](std::uint64_t number) { return std::uint64_t{0} - number; };
+    less.objects = negative(20);
+    less.objects_low = negative(24);
+    less.objects_high = negative(17);
+    less.bytes = negative(2000);
+    less.bytes_low = negative(2400);
+    less.bytes_high = negative(1700);
+    info.stacks = {more, less};
+    const json read = json::parse(allocscope::to_json(made_snapshot({}, info)));
+    REQUIRE(read["freed_rows"].size() == 1);
+    const json& row = read["freed_rows"][0];
+    CHECK(row["objects"] == 0);
+    CHECK(row["objects_low"] == -5);  // the root of 3 * 3 + 4 * 4
+    CHECK(row["objects_high"] == 5);
+    CHECK(row["bytes_low"] == -500);
+    CHECK(row["bytes_high"] == 500);
+    CHECK(row["samples"] == 4);
 }
 
 TEST_CASE("json_report: places without a line differ by their offset") {

@@ -23,11 +23,16 @@ std::string written(void (*write)(text_out&, Numbers...), Numbers... numbers) {
 std::string bytes_text(std::uint64_t bytes) {
     return written(&write_bytes, bytes);
 }
+std::string text_of(text shown) {
+    return {shown.data(), shown.size()};
+}
 std::string change_text(std::uint64_t change) {
-    return written(&write_change, change);
+    arena memory;
+    return text_of(number_form{memory, true, false}.count(change));
 }
 std::string bytes_change_text(std::uint64_t change) {
-    return written(&write_bytes_change, change);
+    arena memory;
+    return text_of(number_form{memory, true, false}.amount(change));
 }
 std::string share_text(std::uint64_t part, std::uint64_t whole) {
     return written(&write_share, part, whole);
@@ -96,6 +101,16 @@ TEST_CASE("number_units: a change has a sign, no change has none") {
     CHECK(bytes_change_text(minus(2 * mib)) == "-2.0 MiB");
     CHECK(bytes_change_text(0) == "0 B");
     CHECK(bytes_change_text(std::uint64_t{1} << 63U) == "-8.0 EiB");
+}
+
+TEST_CASE("number_units: an estimate is marked, and its interval is not") {
+    arena memory;
+    const number_form estimated{memory, false, true};
+    CHECK(text_of(estimated.count(2050)) == "~2050");
+    CHECK(text_of(estimated.amount(2 * mib)) == "~2.0 MiB");
+    CHECK(text_of(estimated.counts(797, 5268)) == "797..5268");
+    CHECK(text_of(number_form{memory, true, true}.amounts(minus(2 * mib), mib)) ==
+          "-2.0..+1.0 MiB");
 }
 
 TEST_CASE("number_units: a share has one decimal; something is never nothing") {

@@ -55,7 +55,8 @@ inline std::size_t place_bytes(text name, group_key key) noexcept {
 inline void write_groups(text_out& out, arena& memory, const snapshot_groups& groups,
                          const text_options& wanted) {
     if (groups.begin() == groups.end()) {
-        out << "there are no stacks to add up\n";
+        out << (groups.is_difference() ? "no stack has changed\n"
+                                       : "there are no stacks to add up\n");
         return;
     }
     number_columns columns{memory,

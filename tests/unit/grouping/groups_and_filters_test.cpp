@@ -87,6 +87,11 @@ TEST_CASE("groups: a table says that there is nothing in it") {
     const snapshot none = made_snapshot({});
     CHECK(allocscope::to_table(none.group_by(group_key::type)) ==
           "there are no stacks to add up\n");
+    info_text info;
+    info.stacks = {made_stack("a.cpp", 1, "short", 1, 2, 3, 6, "/bin/app")};
+    const snapshot some = made_snapshot({}, info);
+    CHECK(allocscope::to_table(some.difference_from(some).group_by(group_key::type)) ==
+          "no stack has changed\n");
 }
 
 TEST_CASE("groups: a table with details leaves out numbers, not what it is sorted by") {

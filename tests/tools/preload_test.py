@@ -265,6 +265,17 @@ int main() {
 }
 """
 
+ASKS_FOR_ZEROES = r"""
+#include <cstdlib>
+int main() {
+    void* block = calloc(3, 7);
+    block = realloc(block, 100);
+    free(block);
+    free(malloc(5));
+    return 6;
+}
+"""
+
 OF_ITS_OWN = r"""
 #include <cstdlib>
 #include <cstring>
@@ -299,6 +310,17 @@ int main() {
     return 6;
 }
 """
+
+
+def stands_behind_a_tool_that_lacks_the_first_function(recorder, folder):
+    """Whether it passes calls on cannot be known. The program runs as without the library."""
+    lacking = "".join(line for line in TOOL.splitlines(True) if "calloc" not in line)
+    tool = compiled(folder, "liblacking.so", lacking, COMPILER, "-O2", "-shared", "-fPIC",
+                    *WITHOUT_CXX)
+    program = compiled(folder, "asks_for_zeroes", ASKS_FOR_ZEROES, COMPILER, *WITHOUT_CXX)
+    done = recorder.run(["/bin/sh", "-c", f"LD_PRELOAD={tool}:$LD_PRELOAD exec {program}"],
+                        "--summary", code=6)
+    assert "asks_for_zeroes: " not in done.stderr, done.stderr
 
 
 def stands_behind_a_malloc_that_lacks_a_function(recorder, folder):
@@ -348,6 +370,7 @@ def main():
         names_at_least_the_module(recorder, folder)
         stands_behind_a_tool_that_passes_calls_on(recorder, folder)
         stands_behind_a_tool_that_leaves_no_trace(recorder, folder)
+        stands_behind_a_tool_that_lacks_the_first_function(recorder, folder)
         stands_behind_a_malloc_that_lacks_a_function(recorder, folder)
         says_that_valgrind_has_its_own_malloc(recorder, folder)
 

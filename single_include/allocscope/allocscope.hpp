@@ -26437,6 +26437,7 @@ private:
     // `char* p = malloc(n)`. The size of another type is not one of characters.
     bool read_characters(std::size_t begin, std::size_t open, std::size_t close,
                          new_expression& found) const {
+        if (is_listed(text_at(open - 1), "new ]")) return false;  // operator new: of any objects
         const bool has_cast = !is_at(begin - 1, "=");
         std::size_t star = begin - 2;
         const std::size_t before = is_at(star, "*") ? 2 : 3;  // this many tokens, the cast begins

@@ -210,8 +210,6 @@ SINGLE = [
     (F + "{ keep(::operator new(sizeof(long) + 3 * sizeof(app::plain))); }", ["?"]),
     ("struct shape@ { long n; }; " + F + "{ long shape@ = 3; keep(::operator new(2 * "
      "sizeof(shape@))); }", ["?"]),
-    (F + "{ long n = 30; auto* raw = static_cast<char*>(::operator new(n + 1)); keep(raw); }",
-     ["char"]),
     # what a person writes
     (F + "{ std::vector<std::function<void(int)>> v(2); hold(std::move(v)); }",
      ["std::function<void(int)>"]),

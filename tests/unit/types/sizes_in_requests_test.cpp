@@ -80,6 +80,8 @@ TEST_CASE("sizes_in_requests: a number of characters") {
     CHECK(type_of("p = (char)malloc(n);") == "?");
     CHECK(type_of("keep(static_cast<char*>(malloc(n)));") == "?");
     CHECK(type_of("p = (char*)pool.malloc(n);") == "?");
+    CHECK(type_of("p = static_cast<char*>(::operator new(n));") == "?");
+    CHECK(type_of("p = (char*)operator new[](n);") == "?");
 }
 
 TEST_CASE("sizes_in_requests: a request at the beginning of a file") {

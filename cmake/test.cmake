@@ -21,16 +21,17 @@
 cmake_minimum_required(VERSION 3.25)
 
 set(flavours dev clang noframe asan tsan)
-# What configuring and building ask for, ...
-set(packages g++ clang clang-format-14 clang-tidy ninja-build doctest-dev libbenchmark-dev
-    nlohmann-json3-dev libtinyxml2-dev libyaml-cpp-dev libre2-dev libc++-14-dev libc++abi-14-dev lld
-    iso-codes valgrind python3 binutils pkg-config libgtest-dev catch2
+# What configuring and building dev ask for, ...
+set(packages g++ ninja-build doctest-dev libbenchmark-dev nlohmann-json3-dev libtinyxml2-dev
+    libyaml-cpp-dev libre2-dev iso-codes valgrind python3 binutils pkg-config libgtest-dev catch2
     libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0
     # Libraries whose rows tests/own_lines looks at.
-    libspdlog-dev libfmt-dev libpugixml-dev libabsl-dev libprotobuf-dev libboost-dev libcli11-dev
-    libcereal-dev rapidjson-dev libeigen3-dev)
-# ... and what tests look for when they run: it is installed while the first flavour is built.
-set(packages_of_tests dwz llvm-14 libclang-rt-14-dev
+    libspdlog-dev libfmt-dev libpugixml-dev libabsl-dev libprotobuf-dev libboost-dev)
+# ... of a soak, ...
+set(packages_of_soaks libcli11-dev libcereal-dev rapidjson-dev libeigen3-dev)
+# ... and what tests look for when they run, and other flavours: it is installed while dev is built.
+set(packages_of_tests clang clang-format-14 clang-tidy libc++-14-dev libc++abi-14-dev lld llvm-14
+    libclang-rt-14-dev dwz
     chromium  # opens the page, for tests/page/browser_test.py
     # Who reads what tests/formats writes.
     golang-1.19-go heaptrack nodejs python3-jsonschema libdevel-nytprof-perl
@@ -54,6 +55,9 @@ if(asked_for OR mutants OR programs OR shadow)
 endif()
 
 get_filename_component(root "${CMAKE_CURRENT_LIST_DIR}" DIRECTORY)
+if(soak)
+    list(APPEND packages ${packages_of_soaks})
+endif()
 if(programs)
     foreach(list IN ITEMS exactness transparency same_run)
         file(STRINGS "${root}/tests/programs/${list}.toml" more REGEX "^package = ")
@@ -118,7 +122,7 @@ set(install_result "${root}/build/install_meanwhile")
 set(installed_meanwhile)  # names, until they are here
 macro(wait_for_packages)
     if(installed_meanwhile)
-        say("-- waiting for the packages that tests look for")
+        say("-- waiting for the packages that are installed meanwhile")
         while(NOT EXISTS "${install_result}")
             execute_process(COMMAND "${CMAKE_COMMAND}" -E sleep 1)
         endwhile()
@@ -154,7 +158,7 @@ if(missing OR missing_for_tests)
             endif()
         endif()
         if(missing_for_tests)
-            say("-- installing during the first build ${names_for_tests}")
+            say("-- installing meanwhile ${names_for_tests}")
             set(installed_meanwhile "${names_for_tests}")
             file(MAKE_DIRECTORY "${root}/build")
             execute_process(COMMAND sh "${root}/cmake/scripts/install_meanwhile.sh"
@@ -212,6 +216,9 @@ string(TIMESTAMP first_second "%s")
 set(flavour_number 0)
 list(LENGTH flavours flavour_count)
 foreach(flavour IN LISTS flavours)
+    if(NOT flavour STREQUAL "dev")
+        wait_for_packages()
+    endif()
     set(folder "${root}/build/${flavour}")
     string(TIMESTAMP start "%s")
     math(EXPR flavour_number "${flavour_number} + 1")

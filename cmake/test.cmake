@@ -21,21 +21,19 @@
 cmake_minimum_required(VERSION 3.25)
 
 set(flavours dev clang noframe asan tsan)
-# What configuring and building dev ask for, ...
-set(packages g++ ninja-build doctest-dev libbenchmark-dev nlohmann-json3-dev libtinyxml2-dev
-    libyaml-cpp-dev libre2-dev iso-codes valgrind python3 binutils pkg-config libgtest-dev catch2
-    libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0
+set(packages g++ clang clang-format-14 clang-tidy ninja-build doctest-dev libbenchmark-dev
+    nlohmann-json3-dev libtinyxml2-dev libyaml-cpp-dev libre2-dev libc++-14-dev libc++abi-14-dev lld
+    iso-codes valgrind python3 binutils dwz llvm-14 libclang-rt-14-dev pkg-config libgtest-dev
+    catch2 libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0
     # Libraries whose rows tests/own_lines looks at.
-    libspdlog-dev libfmt-dev libpugixml-dev libabsl-dev libprotobuf-dev libboost-dev)
-# ... of a soak, ...
-set(packages_of_soaks libcli11-dev libcereal-dev rapidjson-dev libeigen3-dev)
-# ... and what tests look for when they run, and other flavours: it is installed while dev is built.
-set(packages_of_tests clang clang-format-14 clang-tidy libc++-14-dev libc++abi-14-dev lld llvm-14
-    libclang-rt-14-dev dwz
+    libspdlog-dev libfmt-dev libpugixml-dev libabsl-dev libprotobuf-dev libboost-dev
     chromium  # opens the page, for tests/page/browser_test.py
     # Who reads what tests/formats writes.
     golang-1.19-go heaptrack nodejs python3-jsonschema libdevel-nytprof-perl
     g++-11 clang-16 clang-19)  # the oldest and the newest ones, for tests/linking/compile_matrix.py
+
+# The libraries of tests/own_lines that take long to compile.
+set(packages_of_soaks libcli11-dev libcereal-dev rapidjson-dev libeigen3-dev)
 
 set(asked_for)
 foreach(other IN ITEMS soak mutants programs shadow)
@@ -101,9 +99,9 @@ endmacro()
 
 # Packages: nothing is asked of the network when all are here.
 find_program(dpkg_query dpkg-query)
-function(find_missing result)
+if(dpkg_query)
     set(missing)
-    foreach(package IN LISTS ARGN)
+    foreach(package IN LISTS packages)
         execute_process(COMMAND "${dpkg_query}" -W "-f=\${Status}" "${package}"
                         OUTPUT_VARIABLE status ERROR_QUIET)
         if(NOT status STREQUAL "install ok installed")
@@ -115,60 +113,23 @@ function(find_missing result)
     if(pkg_config)
         list(REMOVE_ITEM missing pkg-config)
     endif()
-    set(${result} "${missing}" PARENT_SCOPE)
-endfunction()
-
-set(install_result "${root}/build/install_meanwhile")
-set(installed_meanwhile)  # names, until they are here
-macro(wait_for_packages)
-    if(installed_meanwhile)
-        say("-- waiting for the packages that are installed meanwhile")
-        while(NOT EXISTS "${install_result}")
-            execute_process(COMMAND "${CMAKE_COMMAND}" -E sleep 1)
-        endwhile()
-        file(READ "${install_result}" failure)
-        if(NOT failure EQUAL 0)
-            file(READ "${install_result}.log" log)
-            say("${log}")
-            count_failure("apt-get install ${installed_meanwhile}")
-        endif()
-        set(installed_meanwhile)
-    endif()
-endmacro()
-
-set(missing)
-set(missing_for_tests)
-if(dpkg_query)
-    find_missing(missing ${packages})
-    find_missing(missing_for_tests ${packages_of_tests})
-endif()
-if(missing OR missing_for_tests)
-    list(JOIN missing " " names)
-    list(JOIN missing_for_tests " " names_for_tests)
-    execute_process(COMMAND id -u OUTPUT_VARIABLE user OUTPUT_STRIP_TRAILING_WHITESPACE)
-    if(user STREQUAL "0")
-        set(ENV{DEBIAN_FRONTEND} noninteractive)
-        execute_process(COMMAND apt-get update -q)
-        if(missing)
+    if(missing)
+        list(JOIN missing " " names)
+        execute_process(COMMAND id -u OUTPUT_VARIABLE user OUTPUT_STRIP_TRAILING_WHITESPACE)
+        if(user STREQUAL "0")
             say("-- installing ${names}")
+            set(ENV{DEBIAN_FRONTEND} noninteractive)
+            execute_process(COMMAND apt-get update -q)
             execute_process(COMMAND apt-get install -q -y --no-install-recommends ${missing}
                             RESULT_VARIABLE failure)
             if(failure)
                 count_failure("apt-get install ${names}")
             endif()
+        else()
+            say("-- these packages are missing and only root can install them: ${names}")
+            say("-- fix: sudo apt-get install ${names}")
+            count_failure("packages are missing: ${names}")
         endif()
-        if(missing_for_tests)
-            say("-- installing meanwhile ${names_for_tests}")
-            set(installed_meanwhile "${names_for_tests}")
-            file(MAKE_DIRECTORY "${root}/build")
-            execute_process(COMMAND sh "${root}/cmake/scripts/install_meanwhile.sh"
-                                    "${install_result}" ${missing_for_tests})
-        endif()
-    else()
-        string(STRIP "${names} ${names_for_tests}" names)
-        say("-- these packages are missing and only root can install them: ${names}")
-        say("-- fix: sudo apt-get install ${names}")
-        count_failure("packages are missing: ${names}")
     endif()
 endif()
 
@@ -216,9 +177,6 @@ string(TIMESTAMP first_second "%s")
 set(flavour_number 0)
 list(LENGTH flavours flavour_count)
 foreach(flavour IN LISTS flavours)
-    if(NOT flavour STREQUAL "dev")
-        wait_for_packages()
-    endif()
     set(folder "${root}/build/${flavour}")
     string(TIMESTAMP start "%s")
     math(EXPR flavour_number "${flavour_number} + 1")
@@ -263,7 +221,6 @@ foreach(flavour IN LISTS flavours)
     string(TIMESTAMP built "%s")
     math(EXPR build_seconds "${built} - ${start}")
     say("== ${title}: built in ${build_seconds} s; test, ${test_jobs} at a time")
-    wait_for_packages()
     set(wrapper)
     if(flavour STREQUAL "tsan")
         set(wrapper ${without_random_addresses})
@@ -299,7 +256,6 @@ foreach(flavour IN LISTS flavours)
     say("== ${title}: tested in ${test_seconds} s: ${summary}")
 endforeach()
 
-wait_for_packages()
 if(mutants)
     say("== mutants")
     file(MAKE_DIRECTORY "${root}/build")

@@ -14552,7 +14552,7 @@ ALLOCSCOPE_HIDDEN inline bool is_passed_on = false;
 
 // True when another malloc comes before ours, and our first call was of a function that it lacks.
 // It may be a tool that passes calls on: so it is never called from here.
-ALLOCSCOPE_HIDDEN inline bool is_called_for_lacking = false;
+ALLOCSCOPE_HIDDEN inline bool is_standing_in = false;
 
 inline void look_who_calls(const void* caller) noexcept {
     void* const first = past_the_table(&::dlsym)(RTLD_DEFAULT, "malloc");
@@ -14564,7 +14564,7 @@ inline void look_who_calls(const void* caller) noexcept {
 // dlsym passes over them and finds those of libc.so.
 template <class Function>
 inline Function next_definition(const char* name) noexcept {
-    const bool is_next = is_ours(name) || is_passed_on || is_called_for_lacking;
+    const bool is_next = is_ours(name) || is_passed_on || is_standing_in;
     void* const scope = is_next ? RTLD_NEXT : RTLD_DEFAULT;
     const bool is_younger = find_text(name, "aligned_alloc") != nullptr;
     void* found = past_the_table(&::dlsym)(scope, name);

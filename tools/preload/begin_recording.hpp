@@ -274,7 +274,7 @@ void begin_recording(const void* caller, const char* called) noexcept {
     const bool is_sanitized = has_malloc_of_sanitizer();
     // A sanitizer has a dl_iterate_phdr() of its own, which may not be ready.
     if (!is_sanitized && called != nullptr && is_defined_earlier(called)) is_passed_on = true;
-    is_called_for_lacking = !is_sanitized && !is_passed_on && !is_ours("malloc");
+    is_standing_in = !is_sanitized && !is_passed_on && !is_ours("malloc");
     if (is_sanitized) least_request_bytes = 0;
     const bool is_asked = ::getauxval(AT_SECURE) == 0 && !is_sanitized;
     if (is_asked && (is_our_malloc_first() || is_passed_on)) record_if_asked();

@@ -397,9 +397,10 @@ ALLOCSCOPE_NAMESPACE_END
 #else
     #if defined(__OPTIMIZE__)
         #define ALLOCSCOPE_PRIVATE_PRAGMA(...) _Pragma(#__VA_ARGS__)
-        #define ALLOCSCOPE_PRIVATE_GRADE_BEGIN(...)                                          \
-            _Pragma("GCC push_options") ALLOCSCOPE_PRIVATE_PRAGMA(GCC optimize(__VA_ARGS__)) \
-                ALLOCSCOPE_NAMESPACE_BEGIN
+        // The pragma comes last: g++ 16 forgets what follows it in the same macro.
+        #define ALLOCSCOPE_PRIVATE_GRADE_BEGIN(...)                \
+            ALLOCSCOPE_NAMESPACE_BEGIN _Pragma("GCC push_options") \
+                ALLOCSCOPE_PRIVATE_PRAGMA(GCC optimize(__VA_ARGS__))
         #define ALLOCSCOPE_PRIVATE_GRADE_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
         #define ALLOCSCOPE_HOT_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN("no-var-tracking")
         #define ALLOCSCOPE_HOT_END ALLOCSCOPE_PRIVATE_GRADE_END
@@ -644,15 +645,18 @@ ALLOCSCOPE_NAMESPACE_END
 
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
     #include <unistd.h>  // write
-#elif defined(__GLIBCXX__)
-    #include <bits/functexcept.h>  // __throw_invalid_argument
-#else
+#elif !defined(__GLIBCXX__)
     #include <stdexcept>  // invalid_argument
 #endif
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
+
+#if defined(__GLIBCXX__)
+[[noreturn]] void throw_invalid_argument(const char* message) __asm__(
+    "_ZSt24__throw_invalid_argumentPKc");
+#endif
 
 [[noreturn]] ALLOCSCOPE_EXCEPTIONS_TAG inline void refuse_options(const char* message) {
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
@@ -661,7 +665,7 @@ namespace detail {
     if (::write(2, message, length) < 0 || ::write(2, "\n", 1) < 0) __builtin_trap();
     __builtin_abort();
 #elif defined(__GLIBCXX__)
-    std::__throw_invalid_argument(message);
+    throw_invalid_argument(message);
 #else
     throw std::invalid_argument(message);
 #endif
@@ -4368,14 +4372,14 @@ private:
     alignas(sizeof(T)) T value_;
 };
 
-#if !defined(__clang__)
+#if !defined(__clang__) && __GNUC__ >= 11
     #pragma GCC diagnostic push
     #pragma GCC diagnostic ignored "-Wtsan"  // the sanitizer does not see fences
 #endif
 ALLOCSCOPE_FAST_PATH void atomic_thread_fence(memory_order order) noexcept {
     __atomic_thread_fence(static_cast<int>(order));
 }
-#if !defined(__clang__)
+#if !defined(__clang__) && __GNUC__ >= 11
     #pragma GCC diagnostic pop
 #endif
 

@@ -110,6 +110,11 @@ def std_includes(tree):
                     path, line, f"includes <{name}> below the malloc line",
                     "this code may run inside malloc; what is in that header allocates, locks or"
                     " throws", "use platform/ and base/, or move the code above the line"))
+            elif name.startswith(("bits/", "ext/")):
+                problems.append(Problem(
+                    path, line, f"includes <{name}>",
+                    "each version of the standard library divides its own headers anew",
+                    "include a standard header, or declare what the library's ABI promises"))
             if bracket == "<" and len(note.lstrip("/").strip()) < 2:
                 problems.append(Problem(
                     path, line, f"<{name}> has no note",
@@ -154,6 +159,7 @@ CHECKS = {
         {H + "report/a.hpp": "#include <iostream>  // cout\n"},
         {H + "report/a.hpp": "#include <vector>\n"},
         {H + "report/a.hpp": '#include "b.hpp"\n'},
+        {H + "report/a.hpp": "#include <bits/functexcept.h>  // __throw_invalid_argument\n"},
     ], {H + "report/a.hpp": "#include <vector>  // vector\n",
         H + "tables/b.hpp": "#include <atomic>  // atomic\n"}),
     "door_budget": (door_budget, [

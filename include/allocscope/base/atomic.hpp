@@ -100,14 +100,14 @@ private:
     alignas(sizeof(T)) T value_;
 };
 
-#if !defined(__clang__)
+#if !defined(__clang__) && __GNUC__ >= 11
     #pragma GCC diagnostic push
     #pragma GCC diagnostic ignored "-Wtsan"  // the sanitizer does not see fences
 #endif
 ALLOCSCOPE_FAST_PATH void atomic_thread_fence(memory_order order) noexcept {
     __atomic_thread_fence(static_cast<int>(order));
 }
-#if !defined(__clang__)
+#if !defined(__clang__) && __GNUC__ >= 11
     #pragma GCC diagnostic pop
 #endif
 

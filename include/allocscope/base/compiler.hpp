@@ -95,9 +95,10 @@
 #else
     #if defined(__OPTIMIZE__)
         #define ALLOCSCOPE_PRIVATE_PRAGMA(...) _Pragma(#__VA_ARGS__)
-        #define ALLOCSCOPE_PRIVATE_GRADE_BEGIN(...)                                          \
-            _Pragma("GCC push_options") ALLOCSCOPE_PRIVATE_PRAGMA(GCC optimize(__VA_ARGS__)) \
-                ALLOCSCOPE_NAMESPACE_BEGIN
+        // The pragma comes last: g++ 16 forgets what follows it in the same macro.
+        #define ALLOCSCOPE_PRIVATE_GRADE_BEGIN(...)                \
+            ALLOCSCOPE_NAMESPACE_BEGIN _Pragma("GCC push_options") \
+                ALLOCSCOPE_PRIVATE_PRAGMA(GCC optimize(__VA_ARGS__))
         #define ALLOCSCOPE_PRIVATE_GRADE_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
         #define ALLOCSCOPE_HOT_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN("no-var-tracking")
         #define ALLOCSCOPE_HOT_END ALLOCSCOPE_PRIVATE_GRADE_END

@@ -6,7 +6,8 @@
 // Memory:   a message on the stack
 //
 // Throws std::invalid_argument without <stdexcept>, because that includes <string> and every test
-// file would have to compile both. libstdc++ has a function that throws it.
+// file would have to compile both. libstdc++ exports a function that throws it, and will as long as
+// its ABI lasts; the header that declares it is another one in each version.
 
 #ifndef ALLOCSCOPE_MEASURE_CHECK_OPTIONS_HPP
 #define ALLOCSCOPE_MEASURE_CHECK_OPTIONS_HPP
@@ -20,15 +21,18 @@
 
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
     #include <unistd.h>  // write
-#elif defined(__GLIBCXX__)
-    #include <bits/functexcept.h>  // __throw_invalid_argument
-#else
+#elif !defined(__GLIBCXX__)
     #include <stdexcept>  // invalid_argument
 #endif
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
+
+#if defined(__GLIBCXX__)
+[[noreturn]] void throw_invalid_argument(const char* message) __asm__(
+    "_ZSt24__throw_invalid_argumentPKc");
+#endif
 
 [[noreturn]] ALLOCSCOPE_EXCEPTIONS_TAG inline void refuse_options(const char* message) {
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
@@ -37,7 +41,7 @@ namespace detail {
     if (::write(2, message, length) < 0 || ::write(2, "\n", 1) < 0) __builtin_trap();
     __builtin_abort();
 #elif defined(__GLIBCXX__)
-    std::__throw_invalid_argument(message);
+    throw_invalid_argument(message);
 #else
     throw std::invalid_argument(message);
 #endif

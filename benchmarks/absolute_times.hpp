@@ -15,6 +15,8 @@
 #include "result_table.hpp"
 #include "run_options.hpp"
 
+#include <allocscope/integrations/google_benchmark_versions.hpp>
+
 #include <benchmark/benchmark.h>
 
 #include <cstdio>  // fprintf
@@ -56,9 +58,12 @@ private:
     void ReportRuns(const std::vector<Run>& runs) override {
         for (const Run& run : runs) {
             if (run.run_type != Run::RT_Iteration) continue;
-            if (run.error_occurred) {
-                std::fprintf(stderr, "%s: %s\n", run.run_name.function_name.c_str(),
-                             run.error_message.c_str());
+            using namespace allocscope::detail;
+            if (outcome_of(run) != run_outcome::has_numbers) {
+                const std::string why = newer_or(
+                    [](auto& its) -> decltype(its.skip_message) { return its.skip_message; },
+                    [](auto& its) { return its.error_message; }, run);
+                std::fprintf(stderr, "%s: %s\n", run.run_name.function_name.c_str(), why.c_str());
                 continue;
             }
             times_ns_[run.run_name.function_name].push_back(run.real_accumulated_time * 1e9 /

@@ -11016,11 +11016,6 @@ ALLOCSCOPE_COOL_END
 #ifndef ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
 #define ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
 
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
-    __attribute__((weak));
-#endif
-
 ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
@@ -11029,15 +11024,6 @@ namespace detail {
 // address in two modules makes two sites.
 inline std::uint64_t module_tag(std::uintptr_t start, std::uint64_t fingerprint) noexcept {
     return hash_finish(hash_step(fingerprint, start));
-}
-
-// Whether modules can be told apart without a lock. Otherwise none is ever noted.
-ALLOCSCOPE_INLINE bool can_tell_modules() noexcept {
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-    return &_dl_find_object != nullptr;
-#else
-    return false;
-#endif
 }
 
 // Without initialisers, because compilers would write out those of a thousand objects.
@@ -11156,58 +11142,40 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
 
-// holding_module.hpp - the module that holds an address, from its ELF header to its end.
+// find_object.hpp - asks the C library which module holds an address, without a lock.
 
-#ifndef ALLOCSCOPE_UNWIND_HOLDING_MODULE_HPP
-#define ALLOCSCOPE_UNWIND_HOLDING_MODULE_HPP
+#ifndef ALLOCSCOPE_PLATFORM_FIND_OBJECT_HPP
+#define ALLOCSCOPE_PLATFORM_FIND_OBJECT_HPP
 
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+#if !defined(DLFO_STRUCT_HAS_EH_DBASE)
+struct link_map;
+struct dl_find_object {  // of x86_64
+    unsigned long long dlfo_flags;
+    void* dlfo_map_start;
+    void* dlfo_map_end;
+    struct link_map* dlfo_link_map;
+    void* dlfo_eh_frame;  // .eh_frame_hdr
+    unsigned long long reserved[7];
+};
+#endif
 
 extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
     __attribute__((weak));
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// `found` is one segment of the program, or all of it.
-ALLOCSCOPE_INLINE void widen_to_program(struct dl_find_object& found) noexcept {
-    constexpr std::uintptr_t page = 4096;
-    const auto* const headers = reinterpret_cast<const Elf64_Phdr*>(::getauxval(AT_PHDR));
-    const std::size_t count = headers != nullptr ? ::getauxval(AT_PHNUM) : 0;
-    const std::uintptr_t base = found.dlfo_link_map->l_addr;
-    std::uintptr_t low = ~std::uintptr_t{0};
-    std::uintptr_t high = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        if (headers[i].p_type != PT_LOAD) continue;
-        const std::uintptr_t begin = headers[i].p_vaddr & ~(page - 1);
-        const std::uintptr_t end = headers[i].p_vaddr + headers[i].p_memsz;
-        if (begin < low) low = begin;
-        if (end > high) high = end;
-    }
-    const std::uintptr_t known = reinterpret_cast<std::uintptr_t>(found.dlfo_map_start) - base;
-    if (high == 0 || known < low || known >= high) return;
-    found.dlfo_map_start = reinterpret_cast<void*>(base + low);
-    found.dlfo_map_end = reinterpret_cast<void*>(base + high);
-}
-
-// Returns false when no module holds it, or when glibc is older than 2.35.
-inline bool find_holding_module(std::uintptr_t address, struct dl_find_object& out) noexcept {
-    if (&_dl_find_object == nullptr ||
-        _dl_find_object(reinterpret_cast<void*>(address), &out) != 0) {
-        return false;
-    }
-    if (out.dlfo_link_map == _r_debug.r_map && out.dlfo_link_map != nullptr) widen_to_program(out);
-    return true;
+// Whether modules can be told apart without a lock. Otherwise nothing is read in any module.
+ALLOCSCOPE_INLINE bool can_tell_modules() noexcept {
+    return &_dl_find_object != nullptr;
 }
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
-#endif
-
-#endif  // ALLOCSCOPE_UNWIND_HOLDING_MODULE_HPP
+#endif  // ALLOCSCOPE_PLATFORM_FIND_OBJECT_HPP
 
 // module_segments.hpp - the segments of a loaded module, read from its ELF header in memory.
 
@@ -11270,6 +11238,80 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_UNWIND_MODULE_SEGMENTS_HPP
 
+// holding_module.hpp - the module that holds an address, from its ELF header to its end.
+
+#ifndef ALLOCSCOPE_UNWIND_HOLDING_MODULE_HPP
+#define ALLOCSCOPE_UNWIND_HOLDING_MODULE_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+// The segments of the program itself, which the kernel has mapped.
+ALLOCSCOPE_INLINE module_segments segments_of_program(const link_map& program) noexcept {
+    module_segments found;
+    found.first = reinterpret_cast<const Elf64_Phdr*>(::getauxval(AT_PHDR));
+    found.count = found.first != nullptr ? ::getauxval(AT_PHNUM) : 0;
+    found.base = program.l_addr;
+    return found;
+}
+
+// Whether the module holds the address. `out` then says where the module and its table lie.
+ALLOCSCOPE_NOINLINE bool describe_if_holds(const module_segments& module, std::uintptr_t address,
+                                           struct dl_find_object& out) noexcept {
+    constexpr std::uintptr_t page = 4096;
+    std::uintptr_t low = ~std::uintptr_t{0};
+    std::uintptr_t high = 0;
+    std::uintptr_t table = 0;
+    for (std::size_t i = 0; i < module.count; ++i) {
+        const Elf64_Phdr& each = module.first[i];
+        const std::uintptr_t begin = module.base + each.p_vaddr;
+        if (each.p_type == PT_GNU_EH_FRAME) table = begin;
+        if (each.p_type != PT_LOAD) continue;
+        if ((begin & ~(page - 1)) < low) low = begin & ~(page - 1);
+        if (begin + each.p_memsz > high) high = begin + each.p_memsz;
+    }
+    if (address < low || address >= high) return false;
+    out.dlfo_map_start = reinterpret_cast<void*>(low);
+    out.dlfo_map_end = reinterpret_cast<void*>(high);
+    out.dlfo_eh_frame = reinterpret_cast<void*>(table);
+    return true;
+}
+
+// For glibc before 2.35. Finds only modules that were loaded with the program: they stay until its
+// end, and their part of the loader's list, up to the loader itself, never changes.
+ALLOCSCOPE_NOINLINE bool find_start_module(std::uintptr_t address,
+                                           struct dl_find_object& out) noexcept {
+    link_map* each = _r_debug.r_map;
+    if (each == nullptr) return false;
+    module_segments module = segments_of_program(*each);
+    while (!describe_if_holds(module, address, out)) {
+        if (each->l_addr == _r_debug.r_ldbase || each->l_next == nullptr) return false;
+        each = each->l_next;
+        module = {};
+        find_module_segments(each->l_addr, module);
+    }
+    out.dlfo_link_map = each;
+    return true;
+}
+
+// Returns false when no module holds it or, before glibc 2.35, none that was loaded with the
+// program.
+inline bool find_holding_module(std::uintptr_t address, struct dl_find_object& out) noexcept {
+    if (!can_tell_modules()) return find_start_module(address, out);
+    if (_dl_find_object(reinterpret_cast<void*>(address), &out) != 0) return false;
+    if (out.dlfo_link_map == _r_debug.r_map && out.dlfo_link_map != nullptr) {
+        describe_if_holds(segments_of_program(*out.dlfo_link_map), address, out);
+    }
+    return true;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_UNWIND_HOLDING_MODULE_HPP
+
 // return_address_check.hpp - whether a number could be a return address.
 
 #ifndef ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
@@ -11312,10 +11354,8 @@ inline bool is_return_address(std::uintptr_t address) noexcept {
     constexpr std::uintptr_t lowest = 4096;
     constexpr std::uintptr_t highest = std::uintptr_t{1} << 47U;
     if (address < lowest || address >= highest) return false;
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-    if (&_dl_find_object == nullptr) return true;
     struct dl_find_object found;
-    if (!find_holding_module(address, found)) return false;
+    if (!find_holding_module(address, found)) return !can_tell_modules();
     module_segments segments;
     if (!find_module_segments(reinterpret_cast<std::uintptr_t>(found.dlfo_map_start), segments)) {
         return false;
@@ -11324,9 +11364,6 @@ inline bool is_return_address(std::uintptr_t address) noexcept {
     if (code == nullptr) return false;
     const std::uintptr_t low = segments.base + code->p_vaddr;
     return follows_call(address, low) || is_signal_return(address, low + code->p_filesz);
-#else
-    return true;
-#endif
 }
 
 }  // namespace detail
@@ -11447,8 +11484,6 @@ struct module_identity {
     }
 };
 
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-
 // Whether the module was loaded with the program, as far as this can be told without a lock.
 ALLOCSCOPE_INLINE bool is_loaded_with_program(const link_map* module) noexcept {
     const std::uintptr_t loader = _r_debug.r_ldbase;
@@ -11520,16 +11555,6 @@ ALLOCSCOPE_NOINLINE void note_module(const module_identity& seen) noexcept {
     met.has_build_id = seen.life == module_life::may_go;
     modules_met.note(met);
 }
-
-#else
-
-// Without _dl_find_object no rule is read from a module.
-inline module_identity identify_module(std::uintptr_t) noexcept {
-    return {};
-}
-inline void note_module(const module_identity&) noexcept {}
-
-#endif
 
 }  // namespace detail
 
@@ -12347,8 +12372,6 @@ ALLOCSCOPE_INLINE unwind_rule rule_from_eh_frame(const eh_frame_image& image,
     return rule_from_program(image, about, about.is_signal_frame ? pc : pc - 1);
 }
 
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-
 namespace cfi_to_rule_detail {
 
 ALLOCSCOPE_INLINE bool find_segment(const module_segments& segments, std::uintptr_t address,
@@ -12387,12 +12410,6 @@ ALLOCSCOPE_NOINLINE bool find_live_image(std::uintptr_t pc, eh_frame_image& imag
            find_segment(segments, header.frames_address, image.frames);
 }
 
-}  // namespace cfi_to_rule_detail
-
-#endif
-
-namespace cfi_to_rule_detail {
-
 // Not inlined, so that its stack space is not needed while a machine runs.
 ALLOCSCOPE_NOINLINE unwind_rule rule_without_table(std::uintptr_t pc) noexcept {
     return is_return_address(pc) ? rule_kind::no_table : rule_kind::unknown;
@@ -12403,12 +12420,10 @@ ALLOCSCOPE_NOINLINE unwind_rule rule_without_table(std::uintptr_t pc) noexcept {
 // The rule for the frame that continues at the return address `pc`, which may be any number.
 ALLOCSCOPE_INLINE unwind_rule find_unwind_rule(std::uintptr_t pc) noexcept {
     unwind_rule rule{};
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
     eh_frame_image image;
     if (pc != 0 && cfi_to_rule_detail::find_live_image(pc - 1, image)) {
         rule = rule_from_eh_frame(image, pc);
     }
-#endif
     if (rule.kind != rule_kind::unknown) return rule;
     return cfi_to_rule_detail::rule_without_table(pc);
 }
@@ -17821,7 +17836,7 @@ ALLOCSCOPE_RARE_BEGIN
 namespace detail {
 
 // Code that is not compiled for a library is a part of the executable.
-#if defined(DLFO_STRUCT_HAS_EH_DBASE) && defined(__PIC__) && !defined(__PIE__)
+#if defined(__PIC__) && !defined(__PIE__)
 
 // `code` is what others will call.
 inline void stay_loaded(std::uintptr_t code) noexcept {
@@ -35269,8 +35284,6 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-
 // The code of one function, and the module it lies in.
 struct function_code {
     module_segments module;
@@ -35420,14 +35433,6 @@ inline std::uintptr_t initialisation_around(std::uintptr_t return_address) noexc
         limit = mark.at;
     }
 }
-
-#else
-
-inline std::uintptr_t initialisation_around(std::uintptr_t) noexcept {
-    return 0;  // an older C library does not say where the tables are
-}
-
-#endif
 
 }  // namespace detail
 
@@ -37569,16 +37574,12 @@ struct attached_state {
 ALLOCSCOPE_HIDDEN inline attached_state attached{};
 
 inline bool is_relocated(const loaded_segments& segments) noexcept {
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+    if (!can_tell_modules()) return true;
     const Elf64_Phdr* const dynamic = segments.of_type(PT_DYNAMIC);
     if (dynamic == nullptr) return false;
     struct dl_find_object found;
     return ::_dl_find_object(reinterpret_cast<void*>(segments.base() + dynamic->p_vaddr), &found) ==
            0;
-#else
-    static_cast<void>(segments);
-    return true;
-#endif
 }
 
 inline bool is_own_word(const std::uintptr_t* word) noexcept {

@@ -54,7 +54,10 @@ def says_what_is_wrong(program):
     refuses(["--frames", "-1", program], '"-1"')
     for seconds in ("0", "0x10", "0X1p4", " 5", "+5", "-5", "5s", "inf", "nan", ""):
         refuses([f"--every={seconds}", program], f'"{seconds}"', "seconds")
-    refuses(["--on-signal", "KILL", program], '"KILL"', "USR1")
+    offered = ("HUP", "USR1", "USR2", "ALRM", "WINCH", "URG", "IO", "PWR")
+    refuses(["--on-signal", "KILL", program], '"KILL"', ", ".join(offered[:-1]) + " or PWR")
+    for name in offered:
+        subprocess.run([PROGRAM, "run", "--summary", "--on-signal", name, "true"], check=True)
     refuses(["--children", "some", program], '"some"', "follow or ignore")
     refuses(["--output", "a.docx", program], '"a.docx"', ".json")
     formats = ("text", "html", "json", "csv", "snapshot", "pprof", "folded", "speedscope",

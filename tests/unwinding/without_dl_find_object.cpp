@@ -1,6 +1,6 @@
-// Danger: a C library older than 2.35 has no _dl_find_object, and nothing else finds a module
-// without a lock. Compiled so that the weak reference finds nobody: rules then say that frame
-// pointers are to be followed, for every number that may be an address; no module is read.
+// Danger: a C library older than 2.35 has no _dl_find_object. Compiled so that the weak reference
+// finds nobody: then modules that were loaded with the program are found in the loader's list, and
+// everywhere else rules say that frame pointers are to be followed.
 
 #include "../support/process_test.hpp"
 
@@ -8,7 +8,10 @@
 #include <allocscope/unwind/stack_walk.hpp>
 
 #include <cstdint>
+#include <cstdlib>
 #include <initializer_list>
+
+#include <dlfcn.h>
 
 using namespace allocscope_test;
 using namespace allocscope::detail;
@@ -41,16 +44,32 @@ int main() {
     watchdog();
     ALLOCSCOPE_EXPECT(&_dl_find_object == nullptr);
     const auto code = reinterpret_cast<std::uintptr_t>(&call_look);
-    for (const std::uintptr_t pc : {code, code + 5, std::uintptr_t{1} << 40}) {
+    const auto of_libc = reinterpret_cast<std::uintptr_t>(&std::qsort);
+    void* const plugin = ::dlopen("libthread_db.so.1", RTLD_LAZY);  // nobody is linked with it
+    ALLOCSCOPE_EXPECT(plugin != nullptr);
+    const auto of_plugin = reinterpret_cast<std::uintptr_t>(::dlsym(plugin, "td_init"));
+
+    // Loaded with the program: the module is found, and its table is read.
+    for (const std::uintptr_t pc : {code, of_libc}) {
+        Dl_info expected{};
+        ALLOCSCOPE_EXPECT(::dladdr(reinterpret_cast<void*>(pc), &expected) != 0);
+        const module_identity found = identify_module(pc);
+        ALLOCSCOPE_EXPECT(found.start == reinterpret_cast<std::uintptr_t>(expected.dli_fbase));
+        ALLOCSCOPE_EXPECT(found.life == module_life::permanent);
+        ALLOCSCOPE_EXPECT(rules.rule_for(pc + 1).kind != rule_kind::no_table);
+        ALLOCSCOPE_EXPECT(rules.rule_for(pc + 1).kind != rule_kind::unknown);
+    }
+    // All others: a number that may be an address.
+    for (const std::uintptr_t pc : {of_plugin + 1, std::uintptr_t{1} << 40}) {
         ALLOCSCOPE_EXPECT(rules.rule_for(pc).kind == rule_kind::no_table);
         ALLOCSCOPE_EXPECT(identify_module(pc).start == 0);
     }
     for (const std::uintptr_t pc : {std::uintptr_t{0}, std::uintptr_t{4095}, ~std::uintptr_t{0}}) {
         ALLOCSCOPE_EXPECT(rules.rule_for(pc).kind == rule_kind::unknown);
     }
-    call_look(unwinding::automatic, 3);
-    call_look(unwinding::frame_pointers, 3);
-    call_look(unwinding::cfi, 1);  // no tables: the hook's caller, and no more
-    ALLOCSCOPE_EXPECT_EQUAL(walked.frame_count, 1);
+    for (const unwinding method :
+         {unwinding::automatic, unwinding::frame_pointers, unwinding::cfi}) {
+        call_look(method, 3);
+    }
     return verdict();
 }

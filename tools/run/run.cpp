@@ -124,8 +124,9 @@ class recorded_run {
 public:
     explicit recorded_run(const run_options& wanted)
         : wanted_(wanted), ages_(wanted.record.age_step) {
-        const char* const name = ::sigabbrev_np(wanted.report_signal);
-        if (name != nullptr) name_of_signal_ = std::string{"signal "} + name;
+        if (wanted.report_signal != 0) {
+            name_of_signal_ = std::string{"signal "} + wanted.name_of_report_signal;
+        }
     }
 
     int run() {

@@ -156,9 +156,17 @@ std::string read_every(const std::string& text, run_options& into) {
 
 std::string read_signal(const std::string& text, run_options& into) {
     const std::string name = text.compare(0, 3, "SIG") == 0 ? text.substr(3) : text;
-    for (int number : {SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGURG, SIGIO, SIGPWR}) {
-        if (name == ::sigabbrev_np(number)) {
-            into.report_signal = number;
+    // sigabbrev_np, which knows the names of all signals, is missing in glibc before 2.32.
+    static constexpr struct {
+        int number;
+        const char* name;
+    } known[] = {{SIGHUP, "HUP"},   {SIGUSR1, "USR1"},   {SIGUSR2, "USR2"},
+                 {SIGALRM, "ALRM"}, {SIGWINCH, "WINCH"}, {SIGURG, "URG"},
+                 {SIGIO, "IO"},     {SIGPOLL, "POLL"},   {SIGPWR, "PWR"}};
+    for (const auto& each : known) {
+        if (name == each.name) {
+            into.report_signal = each.number;
+            into.name_of_report_signal = each.name;
             return {};
         }
     }

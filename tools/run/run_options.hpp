@@ -24,8 +24,9 @@ struct run_options {
     bool is_live = false;             // show a screen while it runs, instead of reports
     double every_seconds = -1;        // < 0: only at the end
     int report_signal = 0;            // 0: none
-    std::string file;                 // the file to execute; "": command[0] along $PATH
-    arguments library_frames;         // patterns: see types/frame_rule.hpp
+    const char* name_of_report_signal = nullptr;
+    std::string file;          // the file to execute; "": command[0] along $PATH
+    arguments library_frames;  // patterns: see types/frame_rule.hpp
     arguments command;
 };
 

@@ -26,13 +26,13 @@
 #include <allocscope/hooks/module_slots.hpp>
 #include <allocscope/hooks/operator_calls.hpp>
 #include <allocscope/hooks/walks_and_forks.hpp>
+#include <allocscope/platform/find_object.hpp>
 #include <allocscope/state/process_state.hpp>
 
 #include <cerrno>   // errno
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 
-#include <dlfcn.h>     // _dl_find_object
 #include <link.h>      // dl_iterate_phdr, dl_phdr_info
 #include <sys/auxv.h>  // getauxval
 
@@ -55,16 +55,12 @@ struct attached_state {
 ALLOCSCOPE_HIDDEN inline attached_state attached{};
 
 inline bool is_relocated(const loaded_segments& segments) noexcept {
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+    if (!can_tell_modules()) return true;
     const Elf64_Phdr* const dynamic = segments.of_type(PT_DYNAMIC);
     if (dynamic == nullptr) return false;
     struct dl_find_object found;
     return ::_dl_find_object(reinterpret_cast<void*>(segments.base() + dynamic->p_vaddr), &found) ==
            0;
-#else
-    static_cast<void>(segments);
-    return true;
-#endif
 }
 
 inline bool is_own_word(const std::uintptr_t* word) noexcept {

@@ -18,6 +18,7 @@
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/naming/met_search.hpp>
+#include <allocscope/platform/find_object.hpp>
 #include <allocscope/platform/met_modules.hpp>
 
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t

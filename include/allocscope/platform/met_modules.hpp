@@ -28,13 +28,6 @@
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 #include <cstring>  // memcpy, strlen
 
-#include <dlfcn.h>  // dl_find_object
-
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
-    __attribute__((weak));
-#endif
-
 ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
@@ -43,15 +36,6 @@ namespace detail {
 // address in two modules makes two sites.
 inline std::uint64_t module_tag(std::uintptr_t start, std::uint64_t fingerprint) noexcept {
     return hash_finish(hash_step(fingerprint, start));
-}
-
-// Whether modules can be told apart without a lock. Otherwise none is ever noted.
-ALLOCSCOPE_INLINE bool can_tell_modules() noexcept {
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-    return &_dl_find_object != nullptr;
-#else
-    return false;
-#endif
 }
 
 // Without initialisers, because compilers would write out those of a thousand objects.

@@ -24,7 +24,7 @@ ALLOCSCOPE_RARE_BEGIN
 namespace detail {
 
 // Code that is not compiled for a library is a part of the executable.
-#if defined(DLFO_STRUCT_HAS_EH_DBASE) && defined(__PIC__) && !defined(__PIE__)
+#if defined(__PIC__) && !defined(__PIE__)
 
 // `code` is what others will call.
 inline void stay_loaded(std::uintptr_t code) noexcept {

@@ -33,8 +33,7 @@
 
 #include <cstdint>  // int16_t ... uintptr_t
 
-#include <dlfcn.h>  // dl_find_object
-#include <elf.h>    // Elf64_Phdr
+#include <elf.h>  // Elf64_Phdr
 
 ALLOCSCOPE_COOL_BEGIN
 
@@ -110,8 +109,6 @@ ALLOCSCOPE_INLINE unwind_rule rule_from_eh_frame(const eh_frame_image& image,
     return rule_from_program(image, about, about.is_signal_frame ? pc : pc - 1);
 }
 
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-
 namespace cfi_to_rule_detail {
 
 ALLOCSCOPE_INLINE bool find_segment(const module_segments& segments, std::uintptr_t address,
@@ -150,12 +147,6 @@ ALLOCSCOPE_NOINLINE bool find_live_image(std::uintptr_t pc, eh_frame_image& imag
            find_segment(segments, header.frames_address, image.frames);
 }
 
-}  // namespace cfi_to_rule_detail
-
-#endif
-
-namespace cfi_to_rule_detail {
-
 // Not inlined, so that its stack space is not needed while a machine runs.
 ALLOCSCOPE_NOINLINE unwind_rule rule_without_table(std::uintptr_t pc) noexcept {
     return is_return_address(pc) ? rule_kind::no_table : rule_kind::unknown;
@@ -166,12 +157,10 @@ ALLOCSCOPE_NOINLINE unwind_rule rule_without_table(std::uintptr_t pc) noexcept {
 // The rule for the frame that continues at the return address `pc`, which may be any number.
 ALLOCSCOPE_INLINE unwind_rule find_unwind_rule(std::uintptr_t pc) noexcept {
     unwind_rule rule{};
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
     eh_frame_image image;
     if (pc != 0 && cfi_to_rule_detail::find_live_image(pc - 1, image)) {
         rule = rule_from_eh_frame(image, pc);
     }
-#endif
     if (rule.kind != rule_kind::unknown) return rule;
     return cfi_to_rule_detail::rule_without_table(pc);
 }

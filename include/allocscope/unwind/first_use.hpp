@@ -45,8 +45,6 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-
 // The code of one function, and the module it lies in.
 struct function_code {
     module_segments module;
@@ -196,14 +194,6 @@ inline std::uintptr_t initialisation_around(std::uintptr_t return_address) noexc
         limit = mark.at;
     }
 }
-
-#else
-
-inline std::uintptr_t initialisation_around(std::uintptr_t) noexcept {
-    return 0;  // an older C library does not say where the tables are
-}
-
-#endif
 
 }  // namespace detail
 

@@ -13,59 +13,81 @@
 #define ALLOCSCOPE_UNWIND_HOLDING_MODULE_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/platform/find_object.hpp>
+#include <allocscope/unwind/module_segments.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uintptr_t
 
-#include <dlfcn.h>     // dl_find_object
-#include <elf.h>       // Elf64_Phdr, AT_PHDR, AT_PHNUM, PT_LOAD
-#include <link.h>      // _r_debug
+#include <elf.h>       // Elf64_Phdr, AT_PHDR, AT_PHNUM, PT_GNU_EH_FRAME, PT_LOAD
+#include <link.h>      // _r_debug, link_map
 #include <sys/auxv.h>  // getauxval
-
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-
-extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
-    __attribute__((weak));
 
 ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// `found` is one segment of the program, or all of it.
-ALLOCSCOPE_INLINE void widen_to_program(struct dl_find_object& found) noexcept {
-    constexpr std::uintptr_t page = 4096;
-    const auto* const headers = reinterpret_cast<const Elf64_Phdr*>(::getauxval(AT_PHDR));
-    const std::size_t count = headers != nullptr ? ::getauxval(AT_PHNUM) : 0;
-    const std::uintptr_t base = found.dlfo_link_map->l_addr;
-    std::uintptr_t low = ~std::uintptr_t{0};
-    std::uintptr_t high = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        if (headers[i].p_type != PT_LOAD) continue;
-        const std::uintptr_t begin = headers[i].p_vaddr & ~(page - 1);
-        const std::uintptr_t end = headers[i].p_vaddr + headers[i].p_memsz;
-        if (begin < low) low = begin;
-        if (end > high) high = end;
-    }
-    const std::uintptr_t known = reinterpret_cast<std::uintptr_t>(found.dlfo_map_start) - base;
-    if (high == 0 || known < low || known >= high) return;
-    found.dlfo_map_start = reinterpret_cast<void*>(base + low);
-    found.dlfo_map_end = reinterpret_cast<void*>(base + high);
+// The segments of the program itself, which the kernel has mapped.
+ALLOCSCOPE_INLINE module_segments segments_of_program(const link_map& program) noexcept {
+    module_segments found;
+    found.first = reinterpret_cast<const Elf64_Phdr*>(::getauxval(AT_PHDR));
+    found.count = found.first != nullptr ? ::getauxval(AT_PHNUM) : 0;
+    found.base = program.l_addr;
+    return found;
 }
 
-// Returns false when no module holds it, or when glibc is older than 2.35.
-inline bool find_holding_module(std::uintptr_t address, struct dl_find_object& out) noexcept {
-    if (&_dl_find_object == nullptr ||
-        _dl_find_object(reinterpret_cast<void*>(address), &out) != 0) {
-        return false;
+// Whether the module holds the address. `out` then says where the module and its table lie.
+ALLOCSCOPE_NOINLINE bool describe_if_holds(const module_segments& module, std::uintptr_t address,
+                                           struct dl_find_object& out) noexcept {
+    constexpr std::uintptr_t page = 4096;
+    std::uintptr_t low = ~std::uintptr_t{0};
+    std::uintptr_t high = 0;
+    std::uintptr_t table = 0;
+    for (std::size_t i = 0; i < module.count; ++i) {
+        const Elf64_Phdr& each = module.first[i];
+        const std::uintptr_t begin = module.base + each.p_vaddr;
+        if (each.p_type == PT_GNU_EH_FRAME) table = begin;
+        if (each.p_type != PT_LOAD) continue;
+        if ((begin & ~(page - 1)) < low) low = begin & ~(page - 1);
+        if (begin + each.p_memsz > high) high = begin + each.p_memsz;
     }
-    if (out.dlfo_link_map == _r_debug.r_map && out.dlfo_link_map != nullptr) widen_to_program(out);
+    if (address < low || address >= high) return false;
+    out.dlfo_map_start = reinterpret_cast<void*>(low);
+    out.dlfo_map_end = reinterpret_cast<void*>(high);
+    out.dlfo_eh_frame = reinterpret_cast<void*>(table);
+    return true;
+}
+
+// For glibc before 2.35. Finds only modules that were loaded with the program: they stay until its
+// end, and their part of the loader's list, up to the loader itself, never changes.
+ALLOCSCOPE_NOINLINE bool find_start_module(std::uintptr_t address,
+                                           struct dl_find_object& out) noexcept {
+    link_map* each = _r_debug.r_map;
+    if (each == nullptr) return false;
+    module_segments module = segments_of_program(*each);
+    while (!describe_if_holds(module, address, out)) {
+        if (each->l_addr == _r_debug.r_ldbase || each->l_next == nullptr) return false;
+        each = each->l_next;
+        module = {};
+        find_module_segments(each->l_addr, module);
+    }
+    out.dlfo_link_map = each;
+    return true;
+}
+
+// Returns false when no module holds it or, before glibc 2.35, none that was loaded with the
+// program.
+inline bool find_holding_module(std::uintptr_t address, struct dl_find_object& out) noexcept {
+    if (!can_tell_modules()) return find_start_module(address, out);
+    if (_dl_find_object(reinterpret_cast<void*>(address), &out) != 0) return false;
+    if (out.dlfo_link_map == _r_debug.r_map && out.dlfo_link_map != nullptr) {
+        describe_if_holds(segments_of_program(*out.dlfo_link_map), address, out);
+    }
     return true;
 }
 
 }  // namespace detail
 
 ALLOCSCOPE_COOL_END
-
-#endif
 
 #endif  // ALLOCSCOPE_UNWIND_HOLDING_MODULE_HPP

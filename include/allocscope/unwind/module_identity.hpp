@@ -37,9 +37,8 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint8_t, uint64_t, uintptr_t
 
-#include <dlfcn.h>  // dl_find_object
-#include <elf.h>    // Elf64_Phdr, PT_NOTE
-#include <link.h>   // _r_debug, link_map
+#include <elf.h>   // Elf64_Phdr, PT_NOTE
+#include <link.h>  // _r_debug, link_map
 
 ALLOCSCOPE_COOL_BEGIN
 
@@ -61,8 +60,6 @@ struct module_identity {
         return start - other.start < other.size || other.start - start < size;
     }
 };
-
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
 
 // Whether the module was loaded with the program, as far as this can be told without a lock.
 ALLOCSCOPE_INLINE bool is_loaded_with_program(const link_map* module) noexcept {
@@ -135,16 +132,6 @@ ALLOCSCOPE_NOINLINE void note_module(const module_identity& seen) noexcept {
     met.has_build_id = seen.life == module_life::may_go;
     modules_met.note(met);
 }
-
-#else
-
-// Without _dl_find_object no rule is read from a module.
-inline module_identity identify_module(std::uintptr_t) noexcept {
-    return {};
-}
-inline void note_module(const module_identity&) noexcept {}
-
-#endif
 
 }  // namespace detail
 

@@ -10,8 +10,8 @@
 // instruction in executable code of a loaded module. A stack is cut at anything else.
 // rule_cache.hpp keeps the answers.
 //
-// _dl_find_object (glibc 2.35) finds the module without a lock. Without it, every address in the
-// lower half of the address space is accepted.
+// Before glibc 2.35 only modules that were loaded with the program are known, and every other
+// address in the lower half of the address space is accepted.
 
 #ifndef ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
 #define ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
@@ -24,9 +24,8 @@
 #include <cstdint>  // uintptr_t
 #include <cstring>  // memcmp
 
-#include <dlfcn.h>  // dl_find_object
-#include <elf.h>    // Elf64_Ehdr
-#include <link.h>   // ElfW
+#include <elf.h>   // Elf64_Ehdr
+#include <link.h>  // ElfW
 
 ALLOCSCOPE_COOL_BEGIN
 
@@ -65,10 +64,8 @@ inline bool is_return_address(std::uintptr_t address) noexcept {
     constexpr std::uintptr_t lowest = 4096;
     constexpr std::uintptr_t highest = std::uintptr_t{1} << 47U;
     if (address < lowest || address >= highest) return false;
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-    if (&_dl_find_object == nullptr) return true;
     struct dl_find_object found;
-    if (!find_holding_module(address, found)) return false;
+    if (!find_holding_module(address, found)) return !can_tell_modules();
     module_segments segments;
     if (!find_module_segments(reinterpret_cast<std::uintptr_t>(found.dlfo_map_start), segments)) {
         return false;
@@ -77,9 +74,6 @@ inline bool is_return_address(std::uintptr_t address) noexcept {
     if (code == nullptr) return false;
     const std::uintptr_t low = segments.base + code->p_vaddr;
     return follows_call(address, low) || is_signal_return(address, low + code->p_filesz);
-#else
-    return true;
-#endif
 }
 
 }  // namespace detail

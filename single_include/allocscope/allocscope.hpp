@@ -20693,52 +20693,43 @@ inline text with_const(arena& memory, text type) {
     return joined(memory, "const ", type);
 }
 
-// The defaults of one family of templates. In a rule $0 and $1 stand for the first arguments,
-// $p for the std::pair of a map; rules[i] belongs to argument first + i.
+// The defaults of some templates of the standard library. In a rule $0 and $1 stand for the first
+// arguments, $p for the std::pair of a map; rules[i] belongs to argument first + i.
 struct default_rule {
-    text name;
+    text names;
     std::size_t first;
     text rules[4];
     bool has_allocator;  // the last rule is that of the allocator, and there is a std::pmr form
 };
 
 constexpr default_rule default_rules[] = {
-    {"vector", 1, {"std::allocator<$0>"}, true},
-    {"deque", 1, {"std::allocator<$0>"}, true},
-    {"list", 1, {"std::allocator<$0>"}, true},
-    {"forward_list", 1, {"std::allocator<$0>"}, true},
-    {"set", 1, {"std::less<$0>", "std::allocator<$0>"}, true},
-    {"multiset", 1, {"std::less<$0>", "std::allocator<$0>"}, true},
-    {"map", 2, {"std::less<$0>", "std::allocator<$p>"}, true},
-    {"multimap", 2, {"std::less<$0>", "std::allocator<$p>"}, true},
-    {"unordered_set", 1, {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$0>"}, true},
-    {"unordered_multiset", 1, {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$0>"}, true},
-    {"unordered_map", 2, {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$p>"}, true},
-    {"unordered_multimap", 2, {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$p>"}, true},
+    {"vector deque list forward_list", 1, {"std::allocator<$0>"}, true},
+    {"set multiset", 1, {"std::less<$0>", "std::allocator<$0>"}, true},
+    {"map multimap", 2, {"std::less<$0>", "std::allocator<$p>"}, true},
+    {"unordered_set unordered_multiset",
+     1,
+     {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$0>"},
+     true},
+    {"unordered_map unordered_multimap",
+     2,
+     {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$p>"},
+     true},
     {"basic_string", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, true},
-    {"basic_string_view", 1, {"std::char_traits<$0>"}, false},
-    {"basic_stringbuf", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, false},
-    {"basic_stringstream", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, false},
-    {"basic_istringstream", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, false},
-    {"basic_ostringstream", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, false},
-    {"basic_streambuf", 1, {"std::char_traits<$0>"}, false},
-    {"basic_ios", 1, {"std::char_traits<$0>"}, false},
-    {"basic_istream", 1, {"std::char_traits<$0>"}, false},
-    {"basic_ostream", 1, {"std::char_traits<$0>"}, false},
-    {"basic_iostream", 1, {"std::char_traits<$0>"}, false},
-    {"basic_filebuf", 1, {"std::char_traits<$0>"}, false},
-    {"basic_ifstream", 1, {"std::char_traits<$0>"}, false},
-    {"basic_ofstream", 1, {"std::char_traits<$0>"}, false},
-    {"basic_fstream", 1, {"std::char_traits<$0>"}, false},
+    {"basic_stringbuf basic_stringstream basic_istringstream basic_ostringstream",
+     1,
+     {"std::char_traits<$0>", "std::allocator<$0>"},
+     false},
+    {"basic_string_view basic_streambuf basic_ios basic_istream basic_ostream basic_iostream "
+     "basic_filebuf basic_ifstream basic_ofstream basic_fstream",
+     1,
+     {"std::char_traits<$0>"},
+     false},
     {"basic_regex", 1, {"std::regex_traits<$0>"}, false},
     {"match_results", 1, {"std::allocator<std::sub_match<$0>>"}, true},
     {"unique_ptr", 1, {"std::default_delete<$0>"}, false},
-    {"stack", 1, {"std::deque<$0>"}, false},
-    {"queue", 1, {"std::deque<$0>"}, false},
+    {"stack queue", 1, {"std::deque<$0>"}, false},
     {"priority_queue", 1, {"std::vector<$0>", "std::less<$0>"}, false},
-    {"less", 0, {"void"}, false},
-    {"greater", 0, {"void"}, false},
-    {"equal_to", 0, {"void"}, false},
+    {"less greater equal_to", 0, {"void"}, false},
     {"ratio", 1, {"1"}, false},
     {"span", 1, {"18446744073709551615"}, false},  // std::dynamic_extent
     {"chrono::duration", 1, {"std::ratio<1>"}, false},
@@ -20746,7 +20737,7 @@ constexpr default_rule default_rules[] = {
 
 inline const default_rule* find_default_rule(text name) noexcept {
     for (const default_rule& rule : default_rules) {
-        if (name == rule.name) return &rule;
+        if (is_listed(name, rule.names)) return &rule;
     }
     return nullptr;
 }
@@ -20915,11 +20906,12 @@ inline void write_arguments(text_out& out, std::size_t name_begin, list<text> ar
     const default_rule* rule = nullptr;
     if (name.starts_with("std::")) rule = find_default_rule(name.substr(5));
     if (rule != nullptr && arguments.size() >= rule->first) {
+        const text own = copy_of(out.memory(), name.substr(5));
         const bool is_pmr = drop_defaults(out.memory(), *rule, arguments);
         out.cut(name_begin);
         out << (is_pmr ? "std::pmr::" : "std::");
-        if (arguments.size() == 1 && write_character_alias(out, rule->name, arguments[0])) return;
-        out << rule->name;
+        if (arguments.size() == 1 && write_character_alias(out, own, arguments[0])) return;
+        out << own;
     }
     const text alias = alias_of(out.memory(), name, arguments);
     if (alias.empty()) return write_list(out, '<', arguments, '>');
@@ -21750,6 +21742,96 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_NAMED_STACK_HPP
 
+// entry_facts.hpp - what one entry of the debug information says about a function or a type.
+
+#ifndef ALLOCSCOPE_SYMBOLS_ENTRY_FACTS_HPP
+#define ALLOCSCOPE_SYMBOLS_ENTRY_FACTS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+struct entry_facts {
+    static constexpr std::uint64_t no_file = ~std::uint64_t{0};
+
+    text name;
+    detail::dwarf_value linkage;  // the linker's name
+    std::uint64_t type = 0;       // the entry of its type; 0: void, or not known
+    std::uint64_t more = 0;       // the entry that this one copies or completes; 0: there is none
+    std::uint64_t signature = 0;  // the entry of a type that is in a unit of its own; 0: it is here
+    std::uint64_t file = no_file;
+    std::uint64_t line = 0;
+    std::uint16_t tag = 0;
+    bool has_type = false;
+    bool has_children = false;
+    bool is_declaration = false;
+    bool is_implicit = false;  // the compiler made it
+
+    // The entry that has what this one of a class lacks; 0: there is none.
+    std::uint64_t completed() const noexcept { return more != 0 ? more : signature; }
+};
+
+// Reads the values of the entry at which the walker is.
+inline entry_facts read_facts(const debug_unit& unit, entry_walker& walker) {
+    entry_facts found;
+    found.tag = walker.shape()->tag;
+    found.has_children = walker.shape()->has_children;
+    std::uint16_t name = 0;
+    detail::dwarf_value value;
+    while (walker.next_value(name, value)) {
+        switch (name) {
+            case detail::dwarf::at_name:
+                found.name = detail::dwarf_text(unit.home->sections(), unit.header, value);
+                break;
+            case detail::dwarf::at_linkage_name:
+            case detail::dwarf::at_mips_linkage_name:
+                found.linkage = value;
+                break;
+            case detail::dwarf::at_type:
+                found.type = value.form == detail::dwarf::form_ref_sig8
+                                 ? unit.home->entry_of_type(value.number)
+                                 : detail::dwarf_reference(unit.header, value);
+                found.has_type = true;
+                break;
+            case detail::dwarf::at_abstract_origin:
+            case detail::dwarf::at_specification:
+                found.more = detail::dwarf_reference(unit.header, value);
+                break;
+            case detail::dwarf::at_signature:
+                found.signature = unit.home->entry_of_type(value.number);
+                break;
+            case detail::dwarf::at_decl_file:
+                found.file = value.number;
+                break;
+            case detail::dwarf::at_decl_line:
+                found.line = value.number;
+                break;
+            case detail::dwarf::at_declaration:
+                found.is_declaration = true;
+                break;
+            case detail::dwarf::at_artificial:
+            case detail::dwarf::at_defaulted:
+                found.is_implicit = value.number != 0;
+                break;
+            default:
+                break;
+        }
+    }
+    return found;
+}
+
+// The same for the entry at an offset. Without a tag, it cannot be read.
+inline entry_facts read_facts(const debug_unit& unit, std::uint64_t entry) {
+    entry_walker walker = unit.walk(entry);
+    return walker.begin() ? read_facts(unit, walker) : entry_facts{};
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_ENTRY_FACTS_HPP
+
 // demangle.hpp - demangles linker names to names as the programmer wrote them.
 
 #ifndef ALLOCSCOPE_SYMBOLS_DEMANGLE_HPP
@@ -21923,8 +22005,8 @@ public:
     bool may_be_alias(std::uint64_t entry) {
         const debug_unit* unit = units_.unit_of_entry(entry);
         if (unit == nullptr) return true;
-        const facts found = read_facts(*unit, entry);
-        if (!found.is_declaration || text{found.linkage}.starts_with("_Z")) return false;
+        const entry_facts found = read_facts(*unit, entry);
+        if (!found.is_declaration || linkage_of(*unit, found).starts_with("_Z")) return false;
         const std::size_t around = enclosing(*unit, entry);  // a class, if it is a member
         return around == 0 || read_facts(*unit, unit->scopes[around - 1].begin).tag ==
                                   detail::dwarf::tag_namespace;
@@ -21947,58 +22029,9 @@ private:
     static constexpr std::size_t most_scopes = 64;
     static constexpr int most_nested_functions = 8;
     static constexpr std::size_t longest_name = 65536;
-    static constexpr std::uint64_t no_file = ~std::uint64_t{0};
 
-    struct facts {
-        const char* name = "";
-        const char* linkage = "";
-        std::uint64_t next = 0;  // another entry with facts about the function; 0: there is none
-        std::uint64_t file = no_file;
-        std::uint64_t line = 0;
-        std::uint16_t tag = 0;
-        bool is_implicit = false;
-        bool is_declaration = false;
-    };
-
-    static facts read_facts(const debug_unit& unit, std::uint64_t entry) {
-        facts found;
-        const detail::dwarf_sections& sections = unit.home->sections();
-        entry_walker walker = unit.walk(entry);
-        if (!walker.begin()) return found;
-        found.tag = walker.shape()->tag;
-        std::uint16_t name = 0;
-        detail::dwarf_value value;
-        while (walker.next_value(name, value)) {
-            switch (name) {
-                case detail::dwarf::at_name:
-                    found.name = detail::dwarf_text(sections, unit.header, value);
-                    break;
-                case detail::dwarf::at_linkage_name:
-                case detail::dwarf::at_mips_linkage_name:
-                    found.linkage = detail::dwarf_text(sections, unit.header, value);
-                    break;
-                case detail::dwarf::at_decl_file:
-                    found.file = value.number;
-                    break;
-                case detail::dwarf::at_decl_line:
-                    found.line = value.number;
-                    break;
-                case detail::dwarf::at_declaration:
-                    found.is_declaration = true;
-                    break;
-                case detail::dwarf::at_abstract_origin:
-                case detail::dwarf::at_specification:
-                    found.next = detail::dwarf_reference(unit.header, value);
-                    break;
-                case detail::dwarf::at_artificial:
-                case detail::dwarf::at_defaulted:
-                    found.is_implicit = value.number != 0;
-                    break;
-                default:
-                    break;
-            }
-        }
-        return found;
+    static text linkage_of(const debug_unit& unit, const entry_facts& of) {
+        return detail::dwarf_text(unit.home->sections(), unit.header, of.linkage);
     }
 
     entry_name of(std::uint64_t entry, int nesting) {
@@ -22019,29 +22052,31 @@ private:
         for (int links = 0; links < most_links && entry != 0; ++links) {
             const debug_unit* unit = units_.unit_of_entry(entry);
             if (unit == nullptr) break;
-            const facts found = read_facts(*unit, entry);
+            const entry_facts found = read_facts(*unit, entry);
             if (answer.line == 0 && found.line != 0) {
                 answer.line = found.line;
                 answer.unit = entry;
                 has_file = false;
             }
-            if (!has_file && found.file != no_file) {  // clang: only the declaration may have it
+            // clang: only the declaration may have it
+            if (!has_file && found.file != entry_facts::no_file) {
                 answer.file = found.file;
                 answer.unit = entry;
                 has_file = true;
             }
-            if (*found.linkage != '\0' && !is_named) {
-                answer.linkage = texts_.keep(found.linkage);
-                answer.function = texts_.keep(demangled(texts_.scratch(), found.linkage));
+            const text linkage = is_named ? text{} : linkage_of(*unit, found);
+            if (!linkage.empty()) {
+                answer.linkage = texts_.keep(linkage);
+                answer.function = texts_.keep(demangled(texts_.scratch(), linkage.data()));
                 is_named = answer.function != answer.linkage;
                 answer.may_be_implicit = is_special_member(answer.linkage);
             }
             if (is_named && !answer.may_be_implicit) return answer;
             answer.is_implicit = answer.is_implicit || found.is_implicit;
-            if (*found.name != '\0') plain = found.name;
+            if (!found.name.empty()) plain = found.name;
             home = unit;
             last = entry;
-            entry = found.next;
+            entry = found.more;
         }
         if (is_named || plain.empty()) return answer;
         text_out function{texts_.scratch()};
@@ -22065,7 +22100,7 @@ private:
         while (count < most_scopes && number != 0 && bytes <= longest_name) {
             const entry_scope& outer = unit.scopes[number - 1];
             number = outer.parent;
-            const facts found = read_facts(unit, outer.begin);
+            const entry_facts found = read_facts(unit, outer.begin);
             text name = found.name;
             if (found.tag == detail::dwarf::tag_subprogram) {
                 number = 0;
@@ -22148,14 +22183,13 @@ public:
     // it returns. "" if that is not certain, or if the function has another name. If `own` is "",
     // only constructors count.
     text made_by(std::uint64_t function, text own) {
-        entry_facts facts;
         text name;
         std::uint64_t result = 0;
         std::uint64_t last = 0;
         const std::uint64_t made = function;
         for (int links = 0; links < most_links && function != 0; ++links) {
-            facts = {};
-            if (!read(function, facts)) return {};
+            const entry_facts facts = read(function);
+            if (facts.tag == 0) return {};
             if (name.empty()) name = facts.name;
             if (facts.has_type) result = facts.type;
             last = function;
@@ -22165,9 +22199,9 @@ public:
         if (unit == nullptr || (!own.empty() && without_arguments(name) != own)) return {};
         if (result != 0) return own.empty() ? text{} : spelled(result, 0);
         const std::uint64_t around = entry_around(*unit, last);
-        const bool is_constructor = around != 0 && read(around, facts = {}) &&
-                                    names_a_type(facts.tag) &&
-                                    without_arguments(facts.name) == without_arguments(name);
+        const entry_facts outer = read(around);
+        const bool is_constructor =
+            names_a_type(outer.tag) && without_arguments(outer.name) == without_arguments(name);
         if (is_constructor) return spelled(around, 0);
         // With -g1 no entry describes the class, but the name of the function has it.
         const entry_name whole = names_.of(made);
@@ -22183,55 +22217,20 @@ private:
         return name.substr(0, name.find('<'));
     }
 
-    struct entry_facts {
-        text name;
-        std::uint64_t type = 0;
-        std::uint64_t more = 0;  // the entry that this one copies or completes; 0: there is none
-        std::uint16_t tag = 0;
-        bool has_type = false;
-        bool has_children = false;
-    };
-
     // What one scope says about a name.
     struct found_type {
         std::uint64_t type = 0;
         int count = 0;  // how many different meanings there are
     };
 
-    static void read_values(const debug_unit& unit, entry_walker& walker, entry_facts& into) {
-        into.tag = walker.shape()->tag;
-        into.has_children = walker.shape()->has_children;
-        std::uint16_t name = 0;
-        detail::dwarf_value value;
-        while (walker.next_value(name, value)) {
-            if (name == detail::dwarf::at_name) {
-                into.name = detail::dwarf_text(unit.home->sections(), unit.header, value);
-            } else if (name == detail::dwarf::at_type) {
-                into.type = value.form == detail::dwarf::form_ref_sig8
-                                ? unit.home->entry_of_type(value.number)
-                                : detail::dwarf_reference(unit.header, value);
-                into.has_type = true;
-            } else if (name == detail::dwarf::at_abstract_origin ||
-                       name == detail::dwarf::at_specification) {
-                into.more = detail::dwarf_reference(unit.header, value);
-            } else if (name == detail::dwarf::at_signature) {
-                into.more = unit.home->entry_of_type(value.number);
-            }
-        }
-    }
-
-    bool read(std::uint64_t entry, entry_facts& into) {
+    entry_facts read(std::uint64_t entry) {
         const debug_unit* unit = entry != 0 ? units_.unit_of_entry(entry) : nullptr;
-        if (unit == nullptr) return false;
-        entry_walker walker = unit->walk(entry);
-        if (!walker.begin()) return false;
-        read_values(*unit, walker, into);
-        return true;
+        return unit != nullptr ? read_facts(*unit, entry) : entry_facts{};
     }
 
     std::uint64_t result_of(std::uint64_t function) {
-        entry_facts facts;
-        for (int links = 0; links < most_links && read(function, facts = {}); ++links) {
+        for (int links = 0; links < most_links && function != 0; ++links) {
+            const entry_facts facts = read(function);
             if (facts.has_type) return facts.type;
             function = facts.more;
         }
@@ -22256,11 +22255,11 @@ private:
         list<std::uint64_t> bases{memory_};
         std::uint64_t last = 0;
         for (int links = 0; links < most_links && scope != 0; ++links) {
-            entry_facts facts;
-            if (!read(scope, facts)) break;
+            const entry_facts facts = read(scope);
+            if (facts.tag == 0) break;
             if (facts.has_children) look_at_children(scope, name, wanted, found, bases);
             last = scope;
-            scope = facts.more;
+            scope = facts.completed();
         }
         const debug_unit* unit = last != 0 ? units_.unit_of_entry(last) : nullptr;
         scope = unit != nullptr ? entry_around(*unit, last) : 0;
@@ -22274,10 +22273,7 @@ private:
         return found;
     }
 
-    bool is_instance(std::uint64_t entry) {
-        entry_facts facts;
-        return read(entry, facts) && facts.name.contains("<");
-    }
+    bool is_instance(std::uint64_t entry) { return read(entry).name.contains("<"); }
 
     void look_at_children(std::uint64_t scope, text name, asked_name wanted, found_type& found,
                           list<std::uint64_t>& bases) {
@@ -22298,8 +22294,7 @@ private:
             if (is_base ? wanted == asked_name::parameter : !is_wanted(shape->tag, wanted))
                 continue;
             const std::uint64_t child = walker.offset() | unit.header.file;
-            entry_facts facts;
-            read_values(unit, walker, facts);
+            const entry_facts facts = read_facts(unit, walker);
             if (is_base) bases.push_back(facts.type);
             if (is_base || facts.name != name) continue;
             const bool is_itself =
@@ -22339,9 +22334,9 @@ private:
     std::uint64_t object_of(std::uint64_t type, bool is_pointed) {
         using namespace detail::dwarf;
         for (;;) {
-            entry_facts facts;
             type = without_aliases(type);
-            if (!read(type, facts)) return 0;
+            const entry_facts facts = read(type);
+            if (facts.tag == 0) return 0;
             const bool is_pointer = facts.tag == tag_pointer_type;
             const bool is_reference =
                 facts.tag == tag_reference_type || facts.tag == tag_rvalue_reference_type;
@@ -22354,11 +22349,10 @@ private:
 
     ALLOCSCOPE_INLINE std::uint64_t without_aliases(std::uint64_t type) {
         for (int links = 0; links < most_links; ++links) {
-            entry_facts facts;
-            if (!read(type, facts)) return 0;
-            if (facts.tag != detail::dwarf::tag_typedef &&
-                facts.tag != detail::dwarf::tag_const_type)
-                return type;
+            const entry_facts facts = read(type);
+            const bool is_alias = facts.tag == detail::dwarf::tag_typedef ||
+                                  facts.tag == detail::dwarf::tag_const_type;
+            if (!is_alias) return facts.tag != 0 ? type : 0;
             type = facts.type;
         }
         return 0;
@@ -22367,8 +22361,8 @@ private:
     // The type as a demangler writes it.
     text spelled(std::uint64_t type, int depth) {
         using namespace detail::dwarf;
-        entry_facts facts;
-        if (depth == most_links || !read(type, facts)) return {};
+        if (depth == most_links) return {};
+        const entry_facts facts = read(type);
         const char* mark = nullptr;
         switch (facts.tag) {
             case tag_pointer_type:
@@ -22394,7 +22388,7 @@ private:
             case tag_class_type:
             case tag_structure_type:
             case tag_union_type:
-                if (facts.name.empty()) return spelled(facts.more, depth + 1);
+                if (facts.name.empty()) return spelled(facts.completed(), depth + 1);
                 return lacks_arguments(type, facts) ? text{} : whole_name(type);
             default:
                 return {};
@@ -24481,7 +24475,8 @@ public:
     // All that follows may be called only if is_readable() was true.
 
     struct described_function {
-        const address_range* range = nullptr;  // with its entry
+        const debug_unit* unit = nullptr;      // of its code
+        const address_range* range = nullptr;  // with its entry; null: the function is not known
         const inlined_calls* calls = nullptr;
         debug_units* units = nullptr;
         entry_names* names = nullptr;
@@ -24544,14 +24539,13 @@ public:
         return known->describe();
     }
 
-    // The function of the unit that holds the address, as the debug information has it; null
-    // pointers: it has none.
-    described_function function_in(debug_unit* unit, std::uint64_t address) {
-        const described_unit described = unit != nullptr ? describe(*unit) : described_unit{};
+    // The function of the unit that holds the address, as the debug information has it.
+    described_function function_in(debug_unit& unit, std::uint64_t address) {
+        const described_unit described = describe(unit);
         if (described.unit == nullptr) return {};
         const address_range* range = described.unit->functions.find(address);
         if (range == nullptr) return {};
-        return {range, &described.inlined_in(memory_, range->value, texts_.scratch()),
+        return {&unit, range, &described.inlined_in(memory_, range->value, texts_.scratch()),
                 described.units, described.names};
     }
 
@@ -24741,8 +24735,7 @@ public:
     // in a frame. "" if the meaning is not certain.
     text meaning_at(std::uint64_t linked_address, text function, text name, asked_name wanted,
                     arena& memory) {
-        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        const described_function found = function_in(unit, linked_address);
+        const described_function found = function_at(linked_address);
         if (found.range == nullptr) return {};
         const std::size_t inlined = inlined_as(found, linked_address, function);
         const std::uint64_t entry =
@@ -24755,12 +24748,11 @@ public:
     // inlined there. "" if no place tells it.
     text made_at(std::uint64_t linked_address, text function, text file,
                  const source_places& places, text own, arena& memory) {
-        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        const described_function found = function_in(unit, linked_address);
+        const described_function found = function_at(linked_address);
         if (found.range == nullptr) return {};
         const inlined_calls& calls = *found.calls;
         const std::size_t around = inlined_as(found, linked_address, function);
-        const line_table& lines = lines_of(*unit);
+        const line_table& lines = lines_of(*found.unit);
         entry_types types{memory, *found.units, *found.names};
         list<made_type> made{memory};
         made.resize(places.count());
@@ -24771,9 +24763,8 @@ public:
             if (at == places.count() || lines.path_of(call.call_file, texts()) != file) continue;
             made[at].add(types.made_by(call.entry, own));
         }
-        const nearby_lines nearby{lines, texts(), calls, *found.range, linked_address};
-        nearby.any_code_of(
-            file, places, [&](std::size_t at, std::uint64_t begin, std::uint64_t end) {
+        lines_in(found, linked_address)
+            .any_code_of(file, places, [&](std::size_t at, std::uint64_t begin, std::uint64_t end) {
                 each_call(functions(), begin, end, [&](std::uint64_t behind, std::uint64_t entry) {
                     const bool is_there = calls.innermost_at(behind - 1) == around;
                     if (is_there) made[at].add(types.made_by(entry, own));
@@ -24790,10 +24781,9 @@ public:
     // are further out. Rare code is moved away: what was inlined there counts where it begins.
     lines_near_call lines_near(std::uint64_t linked_address, const code_frame& frame,
                                std::size_t outer) {
-        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        const described_function function = function_in(unit, linked_address);
-        if (function.range == nullptr) return {};
-        const inlined_calls& calls = *function.calls;
+        const described_function found = function_at(linked_address);
+        if (found.range == nullptr) return {};
+        const inlined_calls& calls = *found.calls;
         std::size_t call = calls.innermost_at(linked_address);
         std::size_t count = 0;
         for (std::size_t i = call; i != 0; i = calls[i - 1].parent) ++count;
@@ -24802,28 +24792,24 @@ public:
             inner = call;
             call = calls[call - 1].parent;
         }
-        const nearby_lines nearby{lines_of(*unit), texts(), calls, *function.range, linked_address};
-        lines_near_call here = nearby.around(call, frame);
+        const lines_near_call here = lines_in(found, linked_address).around(call, frame);
         if (inner == 0 || frame.is_nearby) return here;
-        const std::uint64_t begin = calls.begin_of(inner, function.range->low);
-        return nearby_lines{lines_of(*unit), texts(), calls, *function.range, begin}.or_else(
-            here, call, frame);
+        const std::uint64_t begin = calls.begin_of(inner, found.range->low);
+        return lines_in(found, begin).or_else(here, call, frame);
     }
 
     // Whether the function around a call has, for a place in the source, code that calls the same.
     bool has_call_at(std::uint64_t linked_address, text file, int line, int column) {
-        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        const described_function function = function_in(unit, linked_address);
-        if (function.range == nullptr) return true;
+        const described_function found = function_at(linked_address);
+        if (found.range == nullptr) return true;
         const machine_code& code = functions().code();
-        const inlined_calls& calls = *function.calls;
-        const nearby_lines nearby{lines_of(*unit), texts(), calls, *function.range, linked_address};
         const line_and_column place{static_cast<std::uint32_t>(line),
                                     static_cast<std::uint32_t>(column)};
-        return nearby.any_code_of(file, {&place, 1},
-                                  [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
-                                      return code.calls_the_same(begin, end, linked_address + 1);
-                                  });
+        return lines_in(found, linked_address)
+            .any_code_of(file, {&place, 1},
+                         [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
+                             return code.calls_the_same(begin, end, linked_address + 1);
+                         });
     }
 
     // If the call before a return address means another function than the one at `callee`, sets
@@ -24862,6 +24848,16 @@ public:
 private:
     static constexpr std::size_t most_inlined = 256;
 
+    described_function function_at(std::uint64_t linked_address) {
+        debug_unit* const unit = is_readable() ? units().unit_at(linked_address) : nullptr;
+        return unit != nullptr ? function_in(*unit, linked_address) : described_function{};
+    }
+    // The lines of the code around an address in the function.
+    nearby_lines lines_in(const described_function& function, std::uint64_t linked_address) {
+        return {lines_of(*function.unit), texts(), *function.calls, *function.range,
+                linked_address};
+    }
+
     // The number + 1 of the call inlined at an address that has this name; 0: the function itself.
     static std::size_t inlined_as(const described_function& found, std::uint64_t address,
                                   text function) {
@@ -24888,7 +24884,7 @@ private:
         debug_unit* unit = units().unit_at(address);
         if (unit == nullptr) return;
         const line_table& lines = lines_of(*unit);
-        const described_function function = function_in(unit, address);
+        const described_function function = function_in(*unit, address);
         code_frame frame;
         if (function.range == nullptr) {
             const line_table::row* const row = lines.find(address);
@@ -24907,7 +24903,7 @@ private:
             return add_frame(location, frame);
         }
         const inlined_calls& calls = *function.calls;
-        const nearby_lines nearby{lines, texts(), calls, *function.range, address};
+        const nearby_lines nearby = lines_in(function, address);
         if (nearby.row() != nullptr) set_place(frame, lines, *nearby.row());
         const frame_source source{*function.names, lines, nearby};
         add_inlined(calls, calls.innermost_at(address), source, location, frame);
@@ -25481,49 +25477,6 @@ public:
         return owner.object->function_symbol_at(address - owner.base, memory);
     }
 
-    // The types that the debug information around an address describes; null: nothing is known.
-    // Valid until release_debug_data().
-    ALLOCSCOPE_INLINE const type_names* types_at(std::uint64_t address,
-                                                 const detail::met_module* home) {
-        const code_owner owner = owner_of(address, home);
-        return owner.object != nullptr ? owner.object->types_at(address - owner.base) : nullptr;
-    }
-
-    // The meaning of a name in `function`, which has a frame at the address; "" if it is not
-    // certain.
-    ALLOCSCOPE_INLINE text meaning_at(std::uint64_t address, const detail::met_module* home,
-                                      text function, text name, asked_name wanted, arena& memory) {
-        const code_owner owner = owner_of(address, home);
-        if (owner.object == nullptr) return {};
-        return owner.object->meaning_at(address - owner.base, function, name, wanted, memory);
-    }
-
-    // What the code of a frame's function makes at a place in the source; see debug_object.
-    ALLOCSCOPE_INLINE text made_at(std::uint64_t address, const detail::met_module* home,
-                                   text function, text file, const source_places& places, text own,
-                                   arena& memory) {
-        const code_owner owner = owner_of(address, home);
-        if (owner.object == nullptr) return {};
-        return owner.object->made_at(address - owner.base, function, file, places, own, memory);
-    }
-
-    // The lines near the call in a frame that was resolved at an address; see debug_object.
-    ALLOCSCOPE_INLINE lines_near_call lines_near(std::uint64_t address,
-                                                 const detail::met_module* home,
-                                                 const code_frame& frame, std::size_t outer) {
-        const code_owner owner = owner_of(address, home);
-        if (owner.object == nullptr) return {};
-        return owner.object->lines_near(address - owner.base, frame, outer);
-    }
-
-    // Whether the function around a call has, for a place in the source, code that calls the same.
-    ALLOCSCOPE_INLINE bool has_call_at(std::uint64_t address, const detail::met_module* home,
-                                       text file, int line, int column) {
-        const code_owner owner = owner_of(address, home);
-        return owner.object != nullptr &&
-               owner.object->has_call_at(address - owner.base, file, line, column);
-    }
-
     // Where a function ended with a jump.
     struct jump_place {
         std::uint64_t behind;
@@ -25566,7 +25519,8 @@ public:
         found.clear();
     }
 
-    // What is known of the module of an address, which then is the linked one; null: nothing.
+    // What is known of the module of an address, which then is the linked one; null: nothing. Valid
+    // until release_debug_data().
     debug_object* object_at(std::uint64_t& address, const detail::met_module* home) {
         const code_owner owner = owner_of(address, home);
         address -= owner.base;
@@ -27548,15 +27502,16 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
 #define ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
 enum class name_kind {
     unknown,
-    undescribed,    // the debug information describes no types, and the name is no usual macro's
-    type,           // or a namespace
-    class_template  // without arguments it is not the name of a type
+    undescribed,     // the debug information describes no types, and the name is no usual macro's
+    type,            // or a namespace
+    class_template,  // without arguments it is not the name of a type
+    believed         // nobody knows, and every name is believed
 };
 
 // What the debug information around the frame says about types.
@@ -27586,6 +27541,16 @@ struct type_knowledge {
     // frame. Null: that is not known.
     bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;
 
+    // What the functions above say, or the least that is certain without them.
+    name_kind kind_of(text name) const;
+    text qualified_in(text name, text function) const;
+    text only_of(text name) const;
+    std::uint64_t bytes_of(text name) const;
+    bool are_known_classes(text path) const;
+    text meaning_of(text name, asked_name wanted, arena& memory) const;
+    text made_by(text own, const source_places& places, arena& memory) const;
+    bool may_call_at(text file, int line, int column) const;
+
     // What is known where the code is that of another frame or function.
     type_knowledge elsewhere() const noexcept {
         type_knowledge less = *this;
@@ -27595,9 +27560,34 @@ struct type_knowledge {
     }
 };
 
+inline name_kind type_knowledge::kind_of(text name) const {
+    return kind != nullptr ? kind(context, name) : name_kind::believed;
+}
+inline text type_knowledge::qualified_in(text name, text function) const {
+    return qualified != nullptr ? qualified(context, name, function) : text{};
+}
+inline text type_knowledge::only_of(text name) const {
+    return only != nullptr ? only(context, name) : text{};
+}
+inline std::uint64_t type_knowledge::bytes_of(text name) const {
+    return bytes != nullptr ? bytes(context, name) : 0;
+}
+inline bool type_knowledge::are_known_classes(text path) const {
+    return are_classes != nullptr && are_classes(context, path);
+}
+inline text type_knowledge::meaning_of(text name, asked_name wanted, arena& memory) const {
+    return meaning != nullptr ? meaning(context, name, wanted, memory) : text{};
+}
+inline text type_knowledge::made_by(text own, const source_places& places, arena& memory) const {
+    return made != nullptr ? made(context, own, places, memory) : text{};
+}
+inline bool type_knowledge::may_call_at(text file, int line, int column) const {
+    return has_call_at == nullptr || has_call_at(context, file, line, column);
+}
+
 }  // namespace symbolize
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
 
@@ -27637,7 +27627,6 @@ inline text own_word(const source_outline& file, const new_expression& expressio
 // Whether objects of two expressions certainly differ in size.
 inline bool differ_in_size(const source_outline& file, const new_expression& a,
                            const new_expression& b, const type_knowledge& knowledge) {
-    if (knowledge.bytes == nullptr) return false;
     const auto bytes_of = [&](const new_expression& of) {
         const bool is_one_word = of.type_end == of.type_begin + 1;
         const text last = file.text_at(of.type_end - 1);
@@ -27645,7 +27634,7 @@ inline bool differ_in_size(const source_outline& file, const new_expression& a,
             is_one_word || last == "*" ? bytes_of_plain_type(last) : std::uint64_t{0};
         const text own = own_word(file, of);
         if (plain != 0) return plain;
-        return knowledge.bytes(knowledge.context, own == "string" ? text{"basic_string"} : own);
+        return knowledge.bytes_of(own == "string" ? text{"basic_string"} : own);
     };
     const std::uint64_t bytes = bytes_of(a);
     const std::uint64_t others = bytes_of(b);
@@ -28347,21 +28336,25 @@ public:
         const name_declaration* const nearest = declaration_around(word);
         const text first = nearest != nullptr ? file_.text_at(nearest->at) : text{};
         if (first == "namespace") return path_behind(nearest->at + 3);
-        if (knowledge_.qualified == nullptr) return word;
         const text function = plain_name(memory_, name_);
-        text whole = knowledge_.qualified(knowledge_.context, word, function);
+        text whole = knowledge_.qualified_in(word, function);
         const text member = whole.empty() ? in_own_template(word) : text{};
         if (!member.empty()) return member;
-        const bool has_only = knowledge_.only != nullptr;
         if (whole.empty() && first == "using") return path_behind(nearest->at + 1);
-        if (whole.empty() && has_only) {
+        if (whole.empty()) {
             whole = made_visible(word, nearest);
-        } else if (!whole.empty() && has_only && may_inherit(whole, function) &&
-                   knowledge_.only(knowledge_.context, word).empty()) {
+        } else if (may_inherit(whole, function) && knowledge_.only_of(word).empty()) {
             return {};
         }
         return whole.empty() ? word : whole;
     }
+
+protected:
+    arena& memory_;
+    const type_knowledge& knowledge_;
+    const source_outline& file_;
+    const std::size_t place_;
+    const function_name& name_;
 
 private:
     // The class `local` that the function app::run itself declares is app::run::local. "" if no
@@ -28383,13 +28376,12 @@ private:
     // The class `node` of app::chain<T> is app::chain<int>::node in a member of app::chain<int>. ""
     // if the debug information describes none.
     text in_own_template(text word) const {
-        if (knowledge_.are_classes == nullptr) return {};
         for (std::size_t i = name_.components.size(); i > 0; --i) {
             const name_component& component = name_.components[i - 1];
             if (component.arguments.empty()) continue;
             const text path = name_up_to(name_, component);
             const text plain = plain_name(memory_, parse_function_name(memory_, path));
-            if (knowledge_.are_classes(knowledge_.context, joined(memory_, plain, "::", word))) {
+            if (knowledge_.are_known_classes(joined(memory_, plain, "::", word))) {
                 return joined(memory_, path, "::", word);
             }
         }
@@ -28400,7 +28392,7 @@ private:
     // class; or the function has no scopes, because it initialises a variable. But debug
     // information may leave out a class that this file declares in a scope around the place.
     text made_visible(text word, const name_declaration* nearest) const {
-        const text only = knowledge_.only(knowledge_.context, word);
+        const text only = knowledge_.only_of(word);
         if (nearest != nullptr) {
             const text scope = file_.text_at(nearest->block - std::size_t{1});
             const text whole = joined(memory_, scope, "::", word);
@@ -28410,7 +28402,7 @@ private:
         for (const name_declaration* each = file_.last_declared("namespace");
              each != nullptr && only.empty(); each = file_.declared_before(*each)) {
             const text scope = joined(memory_, path_behind(each->at + 2), "::");
-            const text whole = knowledge_.qualified(knowledge_.context, word, scope);
+            const text whole = knowledge_.qualified_in(word, scope);
             if (!whole.starts_with(scope) || whole == found || !is_around(*each)) continue;
             if (!found.empty()) return {};
             found = whole;
@@ -28431,11 +28423,11 @@ private:
     // `whole`, which is found outside of the class.
     bool may_inherit(text whole, text function) const {
         const std::size_t count = name_.components.size();
-        if (count < 2 || knowledge_.bytes == nullptr) return false;
+        if (count < 2) return false;
         const text own = name_.components[count - 2].name;
         const std::size_t scope = function.size() - name_.last().name.size();
         if (scope < function.size() && whole.starts_with(function.substr(0, scope))) return false;
-        if (knowledge_.bytes(knowledge_.context, own) == 0) return false;  // a namespace
+        if (knowledge_.bytes_of(own) == 0) return false;  // a namespace
         const std::size_t body = body_of_class(file_, own);
         for (std::size_t i = file_.class_named(own); i < body; ++i) {
             if (file_.is_at(i, ":")) return true;
@@ -28457,12 +28449,6 @@ private:
         }
         return nullptr;
     }
-
-    arena& memory_;
-    type_knowledge knowledge_;
-    const source_outline& file_;
-    const std::size_t place_;
-    const function_name& name_;
 };
 
 }  // namespace symbolize
@@ -28492,18 +28478,13 @@ inline text type_of_literal(text token) noexcept {
 }
 
 // Spells types that are named in one place of the source.
-class type_spelling {
+class type_spelling : protected name_scopes {
 public:
     // `at` is the first token of the expression that the types are named in, `scope` is around it,
     // `name` that of the function.
     type_spelling(arena& memory, const source_outline& file, std::size_t at, std::size_t scope,
                   const function_name& name, const type_knowledge& knowledge)
-        : memory_(memory),
-          knowledge_(knowledge),
-          file_(file),
-          place_(at),
-          name_(name),
-          scopes_(memory, file, at, name, knowledge),
+        : name_scopes(memory, file, at, name, knowledge),
           headers_(file.headers_around(memory, scope)),
           instantiated_(memory) {
         for (std::size_t i = 0; i < name.components.size(); ++i) {
@@ -28585,8 +28566,8 @@ public:
 
     text described(text name, asked_name wanted) const {
         const bool is_named = !name.empty() || wanted == asked_name::result;
-        if (!is_named || knowledge_.meaning == nullptr || file_.is_macro(name)) return {};
-        return knowledge_.meaning(knowledge_.context, name, wanted, memory_);
+        if (!is_named || file_.is_macro(name)) return {};
+        return knowledge_.meaning_of(name, wanted, memory_);
     }
 
     // The type of `v`, `*v`, `&v`, `v.member` or `v->member`, as `decltype` has it.
@@ -28636,8 +28617,7 @@ public:
 
     // Whether the file defines the name, or the debug information describes it.
     bool is_described(text word, name_kind least = name_kind::type) const {
-        return file_.is_defined(word) || knowledge_.kind == nullptr ||
-               knowledge_.kind(knowledge_.context, word) >= least;
+        return file_.is_defined(word) || knowledge_.kind_of(word) >= least;
     }
 
     // Whether the name at `at` ends an argument such as `mode::fast`: a value that a type has.
@@ -28690,11 +28670,9 @@ public:
         const bool is_of_library =
             meaning.starts_with("std::") || (at > 1 && file_.is_any_at(at - 2, "std pmr"));
         if (is_of_library && is_standard_template(word)) return true;
-        if (is_of_library && knowledge_.kind != nullptr && !is_standard_class(word) &&
-            knowledge_.kind(knowledge_.context, word) < name_kind::type) {
-            return true;
-        }
-        return is_class_template(word);
+        const name_kind kind = knowledge_.kind_of(word);
+        const bool is_unknown = kind < name_kind::type && !is_standard_class(word);
+        return (is_of_library && is_unknown) || kind == name_kind::class_template;
     }
 
     // Whether the path in the tokens, whose last name is `own`, is that of a class, as seen from
@@ -28707,27 +28685,14 @@ public:
         if (path.view() == own) {
             const bool is_local =
                 find_local_name(file_, place_, own).what != local_name::kind::none;
-            return is_local || !qualified_in(own, plain_name(memory_, name_)).empty();
+            return is_local || !knowledge_.qualified_in(own, plain_name(memory_, name_)).empty();
         }
-        if (qualified_in(own, path.view()) == path.view()) return true;
-        const text only =
-            knowledge_.only != nullptr ? knowledge_.only(knowledge_.context, own) : text{};
-        return only.ends_with(joined(memory_, "::", path.view()));
+        if (knowledge_.qualified_in(own, path.view()) == path.view()) return true;
+        return knowledge_.only_of(own).ends_with(joined(memory_, "::", path.view()));
     }
 
 private:
     bool is_in_template() const noexcept { return !headers_.empty() || !instantiated_.empty(); }
-
-    bool is_class_template(text word) const {
-        return knowledge_.kind != nullptr &&
-               knowledge_.kind(knowledge_.context, word) == name_kind::class_template;
-    }
-
-    text qualified_in(text word, text function) const {
-        return knowledge_.qualified != nullptr
-                   ? knowledge_.qualified(knowledge_.context, word, function)
-                   : text{};
-    }
 
     static bool is_plain_word(text word) noexcept {
         constexpr text plain_words =
@@ -28866,7 +28831,7 @@ private:
     }
 
     text qualified_type(text word) const {
-        return is_type_or_namespace(word) ? scopes_.qualified(word) : text{};
+        return is_type_or_namespace(word) ? qualified(word) : text{};
     }
 
     // The brace of the class around the class that the name at `at` means, if that lies in the
@@ -28895,12 +28860,6 @@ private:
         return {};
     }
 
-    arena& memory_;
-    type_knowledge knowledge_;
-    const source_outline& file_;
-    const std::size_t place_;
-    const function_name& name_;
-    const name_scopes scopes_;
     list<const template_header*> headers_;  // outermost first
     list<std::size_t> instantiated_;        // the components of the name that have arguments
 };
@@ -28921,17 +28880,13 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Spells the type of a new-expression.
-class source_spelling {
+class source_spelling : private type_spelling {
 public:
     source_spelling(arena& memory, const source_outline& file, const new_expression& expression,
                     const function_name& name, const type_knowledge& knowledge,
                     bool is_at_begin = false)
-        : memory_(memory),
-          knowledge_(knowledge),
-          file_(file),
+        : type_spelling(memory, file, expression.begin, expression.scope, name, knowledge),
           expression_(expression),
-          name_(name),
-          spelling_(memory, file, expression.begin, expression.scope, name, knowledge),
           is_at_begin_(is_at_begin) {}
 
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
@@ -28944,15 +28899,14 @@ public:
         const text own = own_word(file_, expression_);
         if (expression_.is_request && !is_certain_request()) return {};
         if (expression_.is_of_variable) {
-            return decayed(
-                spelling_.type_of_value(expression_.type_begin, expression_.type_end, 0));
+            return decayed(type_of_value(expression_.type_begin, expression_.type_end, 0));
         }
         if (expression_.is_of_value) {
             const text made = of_call(own);
             if (!made.empty() || !is_class_of_value(own)) return made;
         }
         text_out type{memory_};
-        if (!spelling_.write(type, expression_.type_begin, expression_.type_end, 0)) return {};
+        if (!write(type, expression_.type_begin, expression_.type_end, 0)) return {};
         return is_doubtful(own) || is_unresolved(type.view()) ? text{} : type.view();
     }
 
@@ -28961,7 +28915,7 @@ public:
         if (own == "static_cast") {
             text_out cast{memory_};
             const bool is_read =
-                spelling_.write(cast, expression_.type_begin + 2, expression_.type_end - 1, 0);
+                write(cast, expression_.type_begin + 2, expression_.type_end - 1, 0);
             return is_read && !is_unresolved(cast.view()) ? decayed(cast.view()) : text{};
         }
         const text type = made_by_call(own);
@@ -28973,17 +28927,16 @@ public:
     bool is_class_of_value(text own) const {
         const std::size_t name = expression_.type_begin;
         if (file_.is_any_at(expression_.type_end - 2, ". ->")) return false;
-        if (builtin_type{}.take(own) || spelling_.is_parameter(own)) return true;
+        if (builtin_type{}.take(own) || is_parameter(own)) return true;
         if (is_of_standard_library(own) || file_.is_at(name, "typename")) return true;
-        if (file_.is_at(expression_.type_end, "{")) return spelling_.is_type_or_namespace(own);
+        if (file_.is_at(expression_.type_end, "{")) return is_type_or_namespace(own);
         const bool is_scoped = name + 1 != expression_.type_end && !file_.is_at(name + 1, "<");
         if (!is_scoped && find_variable(file_, name).at != 0) return false;
-        if (knowledge_.kind == nullptr) return true;
+        const name_kind kind = knowledge_.kind_of(own);
+        if (kind == name_kind::believed) return true;
         if (file_.declares_function(own)) return false;
-        if (knowledge_.kind(knowledge_.context, own) < name_kind::type) {
-            return file_.is_defined(own);
-        }
-        return spelling_.is_class_there(name, expression_.type_end, own);
+        if (kind < name_kind::type) return file_.is_defined(own);
+        return is_class_there(name, expression_.type_end, own);
     }
 
     // Whether the type is printed as a member of a template, `traits<part>::type`, which stands for
@@ -29012,7 +28965,7 @@ public:
         if (is_class) return false;
         return body_of_class(file_, outer) != 0 ||
                (knowledge_.are_classes != nullptr &&
-                !knowledge_.are_classes(knowledge_.context, plain_name(memory_, name)));
+                !knowledge_.are_known_classes(plain_name(memory_, name)));
     }
 
     // "" for a type that clang names after its place: "box<(lambda at /home/main.cpp:3:9)>".
@@ -29046,8 +28999,8 @@ public:
         const text name = is_returned ? text{} : file_.text_at(--before);
         while (file_.is_any_at(before - 1, "* const")) --before;
         if (!is_returned && !file_.is_at(before - 1, "auto")) return {};
-        text type = decayed(
-            spelling_.described(name, is_returned ? asked_name::result : asked_name::variable));
+        text type =
+            decayed(described(name, is_returned ? asked_name::result : asked_name::variable));
         if (!type.ends_with("*")) return {};
         type.remove_suffix(1);
         const bool is_certain = !is_returned || type.ends_with("*") ||
@@ -29067,8 +29020,7 @@ public:
         text_out path{memory_};
         for (std::size_t i = expression_.type_begin; i < open; ++i) {
             const text word = file_.text_at(i);
-            const bool is_name =
-                is_word(word) && !spelling_.is_parameter(word) && !file_.is_macro(word);
+            const bool is_name = is_word(word) && !is_parameter(word) && !file_.is_macro(word);
             if (!is_name && word != "::") return {};
             path << word;
         }
@@ -29076,7 +29028,7 @@ public:
         const text own = file_.text_at(last);
         const bool is_local =
             find_local_name(file_, expression_.begin, own).what != local_name::kind::none;
-        if (is_local || !spelling_.is_bare_template(last, open, own)) return {};
+        if (is_local || !is_bare_template(last, open, own)) return {};
         const text built = made_by_call(own);
         if (!built.empty() || file_.is_at(open, "{")) return built;
         path << '<';
@@ -29094,7 +29046,7 @@ public:
             if (is_word(token) && depth == 0) argument = token;
         }
         if (end == close || !is_certain_type(argument) || argument == own ||
-            !spelling_.write(first, open + 1, end, 1)) {
+            !write(first, open + 1, end, 1)) {
             return path.view();
         }
         const text type = pretty_type(memory_, first.view());
@@ -29105,10 +29057,7 @@ public:
     }
 
     // Whether the debug information does not know a class with that name.
-    bool is_undescribed(text own) const {
-        return knowledge_.kind != nullptr &&
-               knowledge_.kind(knowledge_.context, own) < name_kind::type;
-    }
+    bool is_undescribed(text own) const { return knowledge_.kind_of(own) < name_kind::type; }
 
     // "app::box<>" for `new app::box<Ts>...`; "" for other expressions.
     text begun() const {
@@ -29146,7 +29095,7 @@ private:
         if (file_.is_at(expression_.type_end, "[")) return {};  // the size is that of several
         const text word = file_.text_at(expression_.type_begin);
         const text nothing;
-        return spelling_.is_parameter(word) ? spelling_.meaning_of(word, false, &nothing) : text{};
+        return is_parameter(word) ? meaning_of(word, false, &nothing) : text{};
     }
 
     // The class whose constructor is called for the expression, or what the function returns that
@@ -29154,7 +29103,6 @@ private:
     // token or the `new`; the name, with its scopes or without; the bracket behind it. "" if that
     // is not certain.
     text made_by_call(text own) const {
-        if (knowledge_.made == nullptr) return {};
         const std::size_t open = expression_.type_end;
         const std::size_t tokens[] = {expression_.last, expression_.begin, expression_.type_begin,
                                       open - 1, open};
@@ -29165,7 +29113,7 @@ private:
                          static_cast<std::uint32_t>(token.column)};
         }
         const std::size_t count = own.empty() ? 3 : 5;  // brackets may belong to arguments
-        return named(knowledge_.made(knowledge_.context, own, {places, count}, memory_));
+        return named(knowledge_.made_by(own, {places, count}, memory_));
     }
 
     // Whether the name is that of a built-in type or of a class in the file, and not an alias.
@@ -29194,20 +29142,19 @@ private:
 
     // Whether `word()` as an argument makes an object. It might be a call of a function.
     bool is_certain_type(text word) const {
-        return builtin_type{}.take(word) || spelling_.is_parameter(word) ||
-               spelling_.is_described(word);
+        return builtin_type{}.take(word) || is_parameter(word) || is_described(word);
     }
 
     bool is_of_standard_library(text own) const {
         return file_.is_at(expression_.type_begin, "std") &&
-               (type_spelling::is_standard_template(own) || type_spelling::is_standard_class(own));
+               (is_standard_template(own) || is_standard_class(own));
     }
 
     // Whether the block may be that of a `new` in a default argument, and its size would not show
     // it. Outside of templates only clang places a call at the `new` itself, and never one of a
     // default argument.
     bool is_doubtful(text own) const {
-        const bool is_in_template = spelling_.has_template_around() || has_arguments(name_);
+        const bool is_in_template = has_template_around() || has_arguments(name_);
         if (is_at_begin_ && !is_in_template) return false;
         return may_be_default_of(own) || may_be_default_of(called_around(file_, expression_));
     }
@@ -29224,13 +29171,12 @@ private:
     bool is_certain_request() const {
         const text name = file_.text_at(expression_.type_begin);
         const bool is_one_word = expression_.type_end == expression_.type_begin + 1;
-        if (!is_one_word || builtin_type{}.take(name) || spelling_.is_parameter(name)) return true;
+        if (!is_one_word || builtin_type{}.take(name) || is_parameter(name)) return true;
         std::size_t at = expression_.begin;
         for (int left = 12; left != 0 && at > 0; --left, --at) {
             if (file_.is_at(at, "*") && file_.text_at(at - 1) == name) return true;
         }
-        return body_of_class(file_, name) != 0 && knowledge_.kind != nullptr &&
-               knowledge_.kind(knowledge_.context, name) == name_kind::type &&
+        return body_of_class(file_, name) != 0 && knowledge_.kind_of(name) == name_kind::type &&
                find_variable(file_, expression_.type_begin).at == 0 && !is_for_others(name);
     }
 
@@ -29248,12 +29194,7 @@ private:
         return false;
     }
 
-    arena& memory_;
-    type_knowledge knowledge_;
-    const source_outline& file_;
     const new_expression& expression_;
-    const function_name& name_;
-    const type_spelling spelling_;
     bool is_at_begin_;  // the call is placed at the `new`, not at the last token
 };
 
@@ -29391,7 +29332,10 @@ inline const symbolize::type_names* described_types_at(symbolize::symbolizer& sy
                                                        std::uintptr_t address) {
     bool is_certain = true;
     const met_module* home = home_of_address(stack, address, is_certain);
-    return is_certain && address != 0 ? symbols.types_at(address, home) : nullptr;
+    if (!is_certain || address == 0) return nullptr;
+    std::uint64_t linked = address;
+    symbolize::debug_object* const object = symbols.object_at(linked, home);
+    return object != nullptr ? object->types_at(linked) : nullptr;
 }
 
 // A type as rows print it, for each type and each unit that was asked about it.
@@ -29490,8 +29434,10 @@ struct asked_place {
     text function = {};      // of the frame
     text file = {};          // of the frame
     bool is_folded = false;  // the code at the address is that of another function
+    bool is_found = false;   // `object` is set, and the address is a linked one
+    bool is_known = false;   // `known` is set
+    symbolize::debug_object* object = nullptr;
     const symbolize::type_names* known = nullptr;
-    bool is_known = false;
 
     ALLOCSCOPE_INLINE symbolize::type_knowledge knowledge() noexcept {
         return {&asked_place::kind,
@@ -29506,9 +29452,17 @@ struct asked_place {
     }
 
 private:
-    static const symbolize::type_names* types(void* place) {
+    static asked_place& found(void* place) {
         auto& asked = *static_cast<asked_place*>(place);
-        if (!asked.is_known) asked.known = asked.symbols.types_at(asked.address, asked.home);
+        if (!asked.is_found) asked.object = asked.symbols.object_at(asked.address, asked.home);
+        asked.is_found = true;
+        return asked;
+    }
+    static const symbolize::type_names* types(void* place) {
+        asked_place& asked = found(place);
+        if (!asked.is_known && asked.object != nullptr) {
+            asked.known = asked.object->types_at(asked.address);
+        }
         asked.is_known = true;
         return asked.known;
     }
@@ -29545,18 +29499,20 @@ private:
         return known != nullptr && known->are_classes(path);
     }
     static bool has_call_at(void* place, text file, int line, int column) {
-        const auto& asked = *static_cast<asked_place*>(place);
-        return asked.symbols.has_call_at(asked.address, asked.home, file, line, column);
+        const asked_place& asked = found(place);
+        return asked.object != nullptr &&
+               asked.object->has_call_at(asked.address, file, line, column);
     }
     static text made(void* place, text own, const symbolize::source_places& places, arena& memory) {
-        const auto& asked = *static_cast<asked_place*>(place);
-        return asked.symbols.made_at(asked.address, asked.home, asked.function, asked.file, places,
-                                     own, memory);
+        const asked_place& asked = found(place);
+        if (asked.object == nullptr) return {};
+        return asked.object->made_at(asked.address, asked.function, asked.file, places, own,
+                                     memory);
     }
     static text meaning(void* place, text name, symbolize::asked_name wanted, arena& memory) {
-        const auto& asked = *static_cast<asked_place*>(place);
-        return asked.symbols.meaning_at(asked.address, asked.home, asked.function, name, wanted,
-                                        memory);
+        const asked_place& asked = found(place);
+        if (asked.object == nullptr) return {};
+        return asked.object->meaning_at(asked.address, asked.function, name, wanted, memory);
     }
 };
 
@@ -29870,7 +29826,7 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
         const bool is_of_std =
             i > 1 && is_listed(word, "string wstring") && made.is_at(i - 2, "std");
         if (is_of_std) continue;
-        const name_kind kind = knowledge.kind(knowledge.context, word);
+        const name_kind kind = knowledge.kind_of(word);
         if (kind == name_kind::unknown && !file.is_defined(word)) return false;
         const bool is_template = kind == name_kind::class_template || file.is_class_template(word);
         const text behind = made.text_at(i + 1);
@@ -29909,7 +29865,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     }
     const bool is_own = file.is_macro(file.text_at(at));
     const bool may_be_macro = is_own || (file.is_word_at(at) && file.is_at(at + 1, "("));
-    if (!may_be_macro || knowledge.kind == nullptr) return {};
+    if (!may_be_macro) return {};
     const seen_macros macros{memory, sources, frame, file};
     const source_outline made{memory, text_with_new(memory, file, at, macros)};
     std::size_t count = 0;
@@ -30667,7 +30623,7 @@ inline bool may_be_call_of(const source_outline& file, const code_frame& frame,
     if (have_same_type(file, expression, other)) return false;
     const auto has_call = [&](std::size_t at) {
         const source_token& token = file.tokens()[at];
-        return knowledge.has_call_at(knowledge.context, frame.file, token.line, token.column);
+        return knowledge.may_call_at(frame.file, token.line, token.column);
     };
     if (differ_in_size(file, expression, other, knowledge)) return false;
     return !has_call(other.begin) && !has_call(other.last);
@@ -30677,7 +30633,7 @@ inline bool may_be_call_of(const source_outline& file, const code_frame& frame,
 // reasons, for example because an argument is a constant.
 inline bool is_merged_call(const code_frame& frame, source_cache& sources,
                            const type_knowledge& knowledge) {
-    if (knowledge.has_call_at == nullptr || frame.is_inlined || frame.column <= 0) return false;
+    if (frame.is_inlined || frame.column <= 0) return false;
     const source_outline* file = source_of(frame, sources);
     const new_expression* found =
         file != nullptr ? find_new_expression(*file, frame.line, frame.column) : nullptr;
@@ -32481,9 +32437,11 @@ private:
         std::size_t outer = 0;
         while (at + outer + 1 < owners.size() && owners[at + outer + 1] == &owner) ++outer;
         outer %= owner.frame_count;  // a recursion has the address several times
-        symbolize::leave_closing_brace(
-            frames[at], symbols_.lines_near(owner.location->address, owner.home, frames[at], outer),
-            sources_);
+        std::uint64_t address = owner.location->address;
+        symbolize::debug_object* const object = symbols_.object_at(address, owner.home);
+        if (object == nullptr) return;
+        symbolize::leave_closing_brace(frames[at], object->lines_near(address, frames[at], outer),
+                                       sources_);
     }
 
     // See types/module_rule.hpp.

@@ -99,7 +99,10 @@ inline const symbolize::type_names* described_types_at(symbolize::symbolizer& sy
                                                        std::uintptr_t address) {
     bool is_certain = true;
     const met_module* home = home_of_address(stack, address, is_certain);
-    return is_certain && address != 0 ? symbols.types_at(address, home) : nullptr;
+    if (!is_certain || address == 0) return nullptr;
+    std::uint64_t linked = address;
+    symbolize::debug_object* const object = symbols.object_at(linked, home);
+    return object != nullptr ? object->types_at(linked) : nullptr;
 }
 
 // A type as rows print it, for each type and each unit that was asked about it.
@@ -198,8 +201,10 @@ struct asked_place {
     text function = {};      // of the frame
     text file = {};          // of the frame
     bool is_folded = false;  // the code at the address is that of another function
+    bool is_found = false;   // `object` is set, and the address is a linked one
+    bool is_known = false;   // `known` is set
+    symbolize::debug_object* object = nullptr;
     const symbolize::type_names* known = nullptr;
-    bool is_known = false;
 
     ALLOCSCOPE_INLINE symbolize::type_knowledge knowledge() noexcept {
         return {&asked_place::kind,
@@ -214,9 +219,17 @@ struct asked_place {
     }
 
 private:
-    static const symbolize::type_names* types(void* place) {
+    static asked_place& found(void* place) {
         auto& asked = *static_cast<asked_place*>(place);
-        if (!asked.is_known) asked.known = asked.symbols.types_at(asked.address, asked.home);
+        if (!asked.is_found) asked.object = asked.symbols.object_at(asked.address, asked.home);
+        asked.is_found = true;
+        return asked;
+    }
+    static const symbolize::type_names* types(void* place) {
+        asked_place& asked = found(place);
+        if (!asked.is_known && asked.object != nullptr) {
+            asked.known = asked.object->types_at(asked.address);
+        }
         asked.is_known = true;
         return asked.known;
     }
@@ -253,18 +266,20 @@ private:
         return known != nullptr && known->are_classes(path);
     }
     static bool has_call_at(void* place, text file, int line, int column) {
-        const auto& asked = *static_cast<asked_place*>(place);
-        return asked.symbols.has_call_at(asked.address, asked.home, file, line, column);
+        const asked_place& asked = found(place);
+        return asked.object != nullptr &&
+               asked.object->has_call_at(asked.address, file, line, column);
     }
     static text made(void* place, text own, const symbolize::source_places& places, arena& memory) {
-        const auto& asked = *static_cast<asked_place*>(place);
-        return asked.symbols.made_at(asked.address, asked.home, asked.function, asked.file, places,
-                                     own, memory);
+        const asked_place& asked = found(place);
+        if (asked.object == nullptr) return {};
+        return asked.object->made_at(asked.address, asked.function, asked.file, places, own,
+                                     memory);
     }
     static text meaning(void* place, text name, symbolize::asked_name wanted, arena& memory) {
-        const auto& asked = *static_cast<asked_place*>(place);
-        return asked.symbols.meaning_at(asked.address, asked.home, asked.function, name, wanted,
-                                        memory);
+        const asked_place& asked = found(place);
+        if (asked.object == nullptr) return {};
+        return asked.object->meaning_at(asked.address, asked.function, name, wanted, memory);
     }
 };
 

@@ -365,9 +365,11 @@ private:
         std::size_t outer = 0;
         while (at + outer + 1 < owners.size() && owners[at + outer + 1] == &owner) ++outer;
         outer %= owner.frame_count;  // a recursion has the address several times
-        symbolize::leave_closing_brace(
-            frames[at], symbols_.lines_near(owner.location->address, owner.home, frames[at], outer),
-            sources_);
+        std::uint64_t address = owner.location->address;
+        symbolize::debug_object* const object = symbols_.object_at(address, owner.home);
+        if (object == nullptr) return;
+        symbolize::leave_closing_brace(frames[at], object->lines_near(address, frames[at], outer),
+                                       sources_);
     }
 
     // See types/module_rule.hpp.

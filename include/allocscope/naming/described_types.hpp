@@ -12,7 +12,6 @@
 #define ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/base/hash_mix.hpp>
 #include <allocscope/naming/named_stack.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/table.hpp>
@@ -61,7 +60,7 @@ public:
     // of the unit alone.
     symbolize::size_fit& compare(arena& scratch, text type, const symbolize::type_names& known,
                                  std::uint64_t bytes, bool& is_new) {
-        const auto fit = fits_.insert({&known, type.data(), bytes});
+        const auto fit = fits_.insert({{&known, type.data(), bytes}});
         is_new = fit.is_new;
         if (is_new) fit.value = symbolize::compare_size(scratch, type, known, bytes);
         return fit.value;
@@ -69,7 +68,7 @@ public:
 
     // Call it before the debug information is released.
     ALLOCSCOPE_INLINE void clear() noexcept {
-        fits_ = table<question, symbolize::size_fit>{memory_};
+        fits_ = table<by_bytes<question>, symbolize::size_fit>{memory_};
         memory_.release();
     }
 
@@ -78,19 +77,10 @@ private:
         const symbolize::type_names* known;
         const char* type;
         std::uint64_t bytes;
-
-        friend bool operator==(const question& a, const question& b) noexcept {
-            return a.known == b.known && a.type == b.type && a.bytes == b.bytes;
-        }
-        friend ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const question& key) noexcept {
-            std::uint64_t hash = hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.known));
-            hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type));
-            return hash_finish(hash_step(hash, key.bytes));
-        }
     };
 
     arena memory_;
-    table<question, symbolize::size_fit> fits_{memory_};
+    table<by_bytes<question>, symbolize::size_fit> fits_{memory_};
 };
 
 // The types that the unit of an address describes; null: nothing is known.
@@ -112,25 +102,16 @@ public:
 
     // `type` is a text of the book, in which equal texts are one copy. Null: not asked yet.
     ALLOCSCOPE_INLINE const char*& of(const symbolize::type_names& known, const char* type) {
-        return types_.insert({&known, type}).value;
+        return types_.insert({{&known, type}}).value;
     }
 
 private:
     struct question {
         const symbolize::type_names* known;
         const char* type;
-
-        friend bool operator==(const question& a, const question& b) noexcept {
-            return a.known == b.known && a.type == b.type;
-        }
-        friend ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const question& key) noexcept {
-            const std::uint64_t hash =
-                hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.known));
-            return hash_finish(hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type)));
-        }
     };
 
-    table<question, const char*> types_;
+    table<by_bytes<question>, const char*> types_;
 };
 
 // Whether a block can be one object of a type, according to the debug information of an address's

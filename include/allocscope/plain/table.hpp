@@ -53,6 +53,21 @@ ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(text key) noexcept {
     return detail::hash_finish(detail::hash_step(hash, rest));
 }
 
+// A key that equals another one if all bytes are the same: texts by their addresses.
+template <class Key>
+struct by_bytes : Key {
+    static_assert(__has_unique_object_representations(Key), "padding would be compared, too");
+    ALLOCSCOPE_INLINE text bytes() const noexcept { return {reinterpret_cast<const char*>(this), sizeof(Key)}; }
+};
+template <class Key>
+ALLOCSCOPE_INLINE bool operator==(const by_bytes<Key>& a, const by_bytes<Key>& b) noexcept {
+    return a.bytes() == b.bytes();
+}
+template <class Key>
+ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const by_bytes<Key>& key) noexcept {
+    return hash_of_key(key.bytes());
+}
+
 // --- the core ---
 
 // A table in the form that functions without a type parameter use.

@@ -23,7 +23,6 @@
 #define ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
@@ -32,14 +31,12 @@
 #include <allocscope/types/called_name.hpp>
 #include <allocscope/types/declared_variable.hpp>
 #include <allocscope/types/function_name.hpp>
-#include <allocscope/types/implied_new.hpp>
 #include <allocscope/types/library_calls.hpp>
 #include <allocscope/types/name_brackets.hpp>
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/read_names.hpp>
 #include <allocscope/types/source_cache.hpp>
 #include <allocscope/types/type_answer.hpp>
-#include <allocscope/types/type_from_source.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t

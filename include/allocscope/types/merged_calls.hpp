@@ -15,7 +15,6 @@
 #define ALLOCSCOPE_TYPES_MERGED_CALLS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/code_location.hpp>
@@ -23,9 +22,7 @@
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/placed_new.hpp>
 #include <allocscope/types/source_cache.hpp>
-#include <allocscope/types/source_of_frame.hpp>
 #include <allocscope/types/source_tokens.hpp>
-#include <allocscope/types/type_from_source.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t

@@ -15,7 +15,6 @@
 #define ALLOCSCOPE_TYPES_NEW_IN_MACRO_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>

@@ -13,7 +13,6 @@
 #define ALLOCSCOPE_TYPES_PLACED_NEW_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
 #include <allocscope/plain/text.hpp>

@@ -16,7 +16,6 @@
 #define ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
@@ -30,7 +29,6 @@
 #include <allocscope/types/placed_new.hpp>
 #include <allocscope/types/read_names.hpp>
 #include <allocscope/types/source_cache.hpp>
-#include <allocscope/types/source_of_frame.hpp>
 #include <allocscope/types/thrown_value.hpp>
 #include <allocscope/types/type_knowledge.hpp>
 #include <allocscope/types/type_spelling.hpp>

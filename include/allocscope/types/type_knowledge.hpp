@@ -11,7 +11,6 @@
 #define ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/code_location.hpp>

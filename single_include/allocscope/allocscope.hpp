@@ -6603,6 +6603,23 @@ ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(text key) noexcept {
     return detail::hash_finish(detail::hash_step(hash, rest));
 }
 
+// A key that equals another one if all bytes are the same: texts by their addresses.
+template <class Key>
+struct by_bytes : Key {
+    static_assert(__has_unique_object_representations(Key), "padding would be compared, too");
+    ALLOCSCOPE_INLINE text bytes() const noexcept {
+        return {reinterpret_cast<const char*>(this), sizeof(Key)};
+    }
+};
+template <class Key>
+ALLOCSCOPE_INLINE bool operator==(const by_bytes<Key>& a, const by_bytes<Key>& b) noexcept {
+    return a.bytes() == b.bytes();
+}
+template <class Key>
+ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const by_bytes<Key>& key) noexcept {
+    return hash_of_key(key.bytes());
+}
+
 // --- the core ---
 
 // A table in the form that functions without a type parameter use.
@@ -7070,6 +7087,9 @@ public:
     bool next() noexcept;
     // The same for the first entry, but returns false if that is empty.
     bool begin() noexcept;
+    // The same for the entries of a function's own code, after the first one: what is below its
+    // blocks and inlined calls, but not below other entries. Returns false at its end.
+    bool next_in_function() noexcept;
 
     ALLOCSCOPE_INLINE std::uint64_t offset() const noexcept { return offset_; }
     // The offset after the value that was read last.
@@ -7118,6 +7138,7 @@ private:
     std::uint64_t offset_ = 0;
     std::int64_t depth_ = 0;
     std::int64_t next_depth_ = 0;
+    std::int64_t skipped_below_ = 0;  // see next_in_function(); 0: nothing is skipped
 };
 
 // The value of an attribute with a fixed size. Only values of up to 8 bytes are numbers.
@@ -7213,6 +7234,20 @@ ALLOCSCOPE_NOINLINE bool entry_walker::next() noexcept {
     }
     shape_ = table_.find(code);
     return in_.ok() && shape_ != nullptr;
+}
+
+ALLOCSCOPE_NOINLINE bool entry_walker::next_in_function() noexcept {
+    const bool is_other = shape_ != nullptr && depth_ != 0 && shape_->has_children &&
+                          shape_->tag != detail::dwarf::tag_inlined_subroutine &&
+                          shape_->tag != detail::dwarf::tag_lexical_block;
+    if (is_other && (values_read_ != 0 || !skip_to_sibling())) skipped_below_ = depth_;
+    while (next() && depth_ > 0) {
+        const std::int64_t closed = shape_ == nullptr ? depth_ - 1 : depth_;
+        if (closed <= 0) return false;
+        if (skipped_below_ == 0) return true;
+        if (shape_ == nullptr && skipped_below_ == closed) skipped_below_ = 0;
+    }
+    return false;
 }
 
 ALLOCSCOPE_NOINLINE bool entry_walker::skip_to_sibling() noexcept {
@@ -11266,71 +11301,6 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_UNWIND_MODULE_SEGMENTS_HPP
 
-// return_address_check.hpp - whether a number could be a return address.
-
-#ifndef ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
-#define ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace detail {
-
-// Whether the bytes before `address` are a call: E8 rel32, or FF /2 with any operand. `start` is
-// the lowest address that may be read.
-inline bool follows_call(std::uintptr_t address, std::uintptr_t start) noexcept {
-    const auto* code = reinterpret_cast<const unsigned char*>(address);
-    const std::uintptr_t before = address - start;
-    if (before >= 5 && code[-5] == 0xe8) return true;
-    for (std::uintptr_t length = 2; length <= 7 && length <= before; ++length) {
-        const unsigned char* at = code - length;
-        if (at[0] != 0xff || (at[1] & 0x38U) != 0x10) continue;
-        const unsigned mode = at[1] >> 6U;
-        const unsigned base = at[1] & 7U;
-        std::uintptr_t expected = 2;
-        if (mode != 3 && base == 4) expected += 1;  // an index byte follows
-        if (mode == 1) expected += 1;
-        if (mode == 2 || (mode == 0 && base == 5)) expected += 4;
-        if (mode == 0 && base == 4 && length >= 3 && (at[2] & 7U) == 5) expected += 4;
-        if (expected == length) return true;
-    }
-    return false;
-}
-
-// mov $15, %rax; syscall: the code to which a signal handler returns.
-ALLOCSCOPE_INLINE bool is_signal_return(std::uintptr_t address, std::uintptr_t end) noexcept {
-    constexpr unsigned char code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
-    return end - address >= sizeof(code) &&
-           std::memcmp(reinterpret_cast<const void*>(address), code, sizeof(code)) == 0;
-}
-
-// Looks into the module that holds the address.
-inline bool is_return_address(std::uintptr_t address) noexcept {
-    constexpr std::uintptr_t lowest = 4096;
-    constexpr std::uintptr_t highest = std::uintptr_t{1} << 47U;
-    if (address < lowest || address >= highest) return false;
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-    if (&_dl_find_object == nullptr) return true;
-    struct dl_find_object found;
-    if (!find_holding_module(address, found)) return false;
-    module_segments segments;
-    if (!find_module_segments(reinterpret_cast<std::uintptr_t>(found.dlfo_map_start), segments)) {
-        return false;
-    }
-    const ElfW(Phdr)* code = segments.holder_of(address - 1, PF_R | PF_X);
-    if (code == nullptr) return false;
-    const std::uintptr_t low = segments.base + code->p_vaddr;
-    return follows_call(address, low) || is_signal_return(address, low + code->p_filesz);
-#else
-    return true;
-#endif
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
-
 // unwind_rule.hpp - the few shapes that frames really have.
 
 #ifndef ALLOCSCOPE_UNWIND_UNWIND_RULE_HPP
@@ -12263,6 +12233,71 @@ private:
 ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_UNWIND_CFI_MACHINE_HPP
+
+// return_address_check.hpp - whether a number could be a return address.
+
+#ifndef ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
+#define ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+// Whether the bytes before `address` are a call: E8 rel32, or FF /2 with any operand. `start` is
+// the lowest address that may be read.
+inline bool follows_call(std::uintptr_t address, std::uintptr_t start) noexcept {
+    const auto* code = reinterpret_cast<const unsigned char*>(address);
+    const std::uintptr_t before = address - start;
+    if (before >= 5 && code[-5] == 0xe8) return true;
+    for (std::uintptr_t length = 2; length <= 7 && length <= before; ++length) {
+        const unsigned char* at = code - length;
+        if (at[0] != 0xff || (at[1] & 0x38U) != 0x10) continue;
+        const unsigned mode = at[1] >> 6U;
+        const unsigned base = at[1] & 7U;
+        std::uintptr_t expected = 2;
+        if (mode != 3 && base == 4) expected += 1;  // an index byte follows
+        if (mode == 1) expected += 1;
+        if (mode == 2 || (mode == 0 && base == 5)) expected += 4;
+        if (mode == 0 && base == 4 && length >= 3 && (at[2] & 7U) == 5) expected += 4;
+        if (expected == length) return true;
+    }
+    return false;
+}
+
+// mov $15, %rax; syscall: the code to which a signal handler returns.
+ALLOCSCOPE_INLINE bool is_signal_return(std::uintptr_t address, std::uintptr_t end) noexcept {
+    constexpr unsigned char code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
+    return end - address >= sizeof(code) &&
+           std::memcmp(reinterpret_cast<const void*>(address), code, sizeof(code)) == 0;
+}
+
+// Looks into the module that holds the address.
+inline bool is_return_address(std::uintptr_t address) noexcept {
+    constexpr std::uintptr_t lowest = 4096;
+    constexpr std::uintptr_t highest = std::uintptr_t{1} << 47U;
+    if (address < lowest || address >= highest) return false;
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+    if (&_dl_find_object == nullptr) return true;
+    struct dl_find_object found;
+    if (!find_holding_module(address, found)) return false;
+    module_segments segments;
+    if (!find_module_segments(reinterpret_cast<std::uintptr_t>(found.dlfo_map_start), segments)) {
+        return false;
+    }
+    const ElfW(Phdr)* code = segments.holder_of(address - 1, PF_R | PF_X);
+    if (code == nullptr) return false;
+    const std::uintptr_t low = segments.base + code->p_vaddr;
+    return follows_call(address, low) || is_signal_return(address, low + code->p_filesz);
+#else
+    return true;
+#endif
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
 
 // cfi_to_rule.hpp - turns what an unwind table says about an address into one of a few rules.
 
@@ -22593,27 +22628,16 @@ ALLOCSCOPE_NOINLINE call_sites::call_sites(const debug_units& units, const debug
     : sites_(units.memory()) {
     entry_walker walker{units.sections(), unit.header, *unit.abbreviations, function};
     if (!walker.next() || walker.shape() == nullptr || !walker.shape()->has_children) return;
-    std::int64_t skipped_below = 0;  // 0: nothing is skipped
-    while (walker.next() && walker.depth() > 0) {
+    while (walker.next_in_function()) {
         const abbreviation* shape = walker.shape();
-        if (shape == nullptr) {
-            const std::int64_t closed = walker.depth() - 1;
-            if (closed <= 0) break;
-            if (skipped_below == closed) skipped_below = 0;
-            continue;
-        }
-        if (skipped_below != 0) continue;
-        const std::uint16_t tag = shape->tag;
-        if (tag == detail::dwarf::tag_call_site || tag == detail::dwarf::tag_gnu_call_site) {
-            bool is_jump = false;
-            const site found = read_site(units, unit, walker, is_jump);
-            if (is_jump) jump_ = found;
-            jump_count_ += is_jump ? 1U : 0U;
-            if (found.behind != 0 && found.called != 0) sites_.push_back(found);
-        }
-        const bool is_of_function =
-            tag == detail::dwarf::tag_inlined_subroutine || tag == detail::dwarf::tag_lexical_block;
-        if (shape->has_children && !is_of_function) skipped_below = walker.depth();
+        const bool is_site = shape != nullptr && (shape->tag == detail::dwarf::tag_call_site ||
+                                                  shape->tag == detail::dwarf::tag_gnu_call_site);
+        if (!is_site) continue;
+        bool is_jump = false;
+        const site found = read_site(units, unit, walker, is_jump);
+        if (is_jump) jump_ = found;
+        jump_count_ += is_jump ? 1U : 0U;
+        if (found.behind != 0 && found.called != 0) sites_.push_back(found);
     }
     sort(sites_, [](const site& a, const site& b) { return a.behind < b.behind; });
 }
@@ -23033,24 +23057,14 @@ ALLOCSCOPE_NOINLINE inlined_calls::inlined_calls(const debug_units& units, const
 ALLOCSCOPE_NOINLINE void inlined_calls::read(const debug_units& units, const debug_unit& unit,
                                              entry_walker& walker, list<open_call>& open) {
     step_budget budget{units.fresh_budget()};
-    std::int64_t skipped_below = 0;  // 0: nothing is skipped
-    while (walker.next() && walker.depth() > 0) {
+    while (walker.next_in_function()) {
         const abbreviation* shape = walker.shape();
         if (shape == nullptr) {
-            const std::int64_t closed = walker.depth() - 1;
-            if (closed <= 0) return;
-            if (skipped_below == closed) skipped_below = 0;
-            while (!open.empty() && open.back().depth >= closed) open.pop_back();
-            continue;
-        }
-        if (skipped_below != 0) continue;
-        if (shape->tag == detail::dwarf::tag_inlined_subroutine) {
+            while (!open.empty() && open.back().depth >= walker.depth() - 1) open.pop_back();
+        } else if (shape->tag == detail::dwarf::tag_inlined_subroutine) {
             const std::size_t parent = open.empty() ? 0 : open.back().number;
             add(units, unit, walker, parent, budget);
             if (shape->has_children) open.push_back(open_call{walker.depth(), calls_.size()});
-        } else if (shape->tag != detail::dwarf::tag_lexical_block && shape->has_children &&
-                   !walker.skip_to_sibling()) {
-            skipped_below = walker.depth();
         }
     }
 }
@@ -25840,6 +25854,471 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_CLASS_SIZE_HPP
 
+// type_knowledge.hpp - what the source readers may ask the debug information about names.
+
+#ifndef ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
+#define ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+enum class name_kind {
+    unknown,
+    undescribed,     // the debug information describes no types, and the name is no usual macro's
+    type,            // or a namespace
+    class_template,  // without arguments it is not the name of a type
+    believed         // nobody knows, and every name is believed
+};
+
+// What the debug information around the frame says about types.
+struct type_knowledge {
+    name_kind (*kind)(void* context, text name) = nullptr;  // null: every name is believed
+    void* context = nullptr;
+    // What the name means in `function`, which is given by its qualified name: the name with its
+    // scopes; "" if that is not certain.
+    text (*qualified)(void* context, text name, text function) = nullptr;
+    // The only type with that name, with its scopes; "" if that is not certain.
+    text (*only)(void* context, text name) = nullptr;
+    // The size of the types with that name in bytes; 0: one of them is an alias, or of another or
+    // unknown size. Null: no size is known.
+    std::uint64_t (*bytes)(void* context, text name) = nullptr;
+    // Whether only classes and enumerations have that path, which is without template arguments.
+    // Null: that is not known.
+    bool (*are_classes)(void* context, text path) = nullptr;
+    // What a name stands for in the frame's function: a template parameter, an alias, or a member
+    // of one of these ("T::value"); for a variable, its type. "" if that is not certain. Null:
+    // there is no such information.
+    text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
+    // What a constructor or function named `own` makes that the frame's function calls at the first
+    // of these places where that is certain; "" if it is at none. If `own` is "", any constructor.
+    // The file is that of the frame.
+    text (*made)(void* context, text own, const source_places& places, arena& memory) = nullptr;
+    // Whether the frame's function has, for a place in the source, code that calls the same as the
+    // frame. Null: that is not known.
+    bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;
+
+    // What the functions above say, or the least that is certain without them.
+    name_kind kind_of(text name) const;
+    text qualified_in(text name, text function) const;
+    text only_of(text name) const;
+    std::uint64_t bytes_of(text name) const;
+    bool are_known_classes(text path) const;
+    text meaning_of(text name, asked_name wanted, arena& memory) const;
+    text made_by(text own, const source_places& places, arena& memory) const;
+    bool may_call_at(text file, int line, int column) const;
+
+    // What is known where the code is that of another frame or function.
+    type_knowledge elsewhere() const noexcept {
+        type_knowledge less = *this;
+        less.meaning = nullptr;
+        less.made = nullptr;
+        return less;
+    }
+};
+
+inline name_kind type_knowledge::kind_of(text name) const {
+    return kind != nullptr ? kind(context, name) : name_kind::believed;
+}
+inline text type_knowledge::qualified_in(text name, text function) const {
+    return qualified != nullptr ? qualified(context, name, function) : text{};
+}
+inline text type_knowledge::only_of(text name) const {
+    return only != nullptr ? only(context, name) : text{};
+}
+inline std::uint64_t type_knowledge::bytes_of(text name) const {
+    return bytes != nullptr ? bytes(context, name) : 0;
+}
+inline bool type_knowledge::are_known_classes(text path) const {
+    return are_classes != nullptr && are_classes(context, path);
+}
+inline text type_knowledge::meaning_of(text name, asked_name wanted, arena& memory) const {
+    return meaning != nullptr ? meaning(context, name, wanted, memory) : text{};
+}
+inline text type_knowledge::made_by(text own, const source_places& places, arena& memory) const {
+    return made != nullptr ? made(context, own, places, memory) : text{};
+}
+inline bool type_knowledge::may_call_at(text file, int line, int column) const {
+    return has_call_at == nullptr || has_call_at(context, file, line, column);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
+
+// described_types.hpp - what the debug information at a stack's addresses says about types.
+
+#ifndef ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
+#define ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// The module that contains the address. Null means the module that is there now; `is_certain` says
+// whether that is right.
+inline const met_module* home_of_address(const named_stack& stack, std::uintptr_t address,
+                                         bool& is_certain) noexcept {
+    if (stack.homes != nullptr) {
+        for (const met_module* home : *stack.homes) {
+            if (home->holds(address)) return home;
+        }
+    }
+    const met_module* only = nullptr;
+    for (std::uint32_t i = 0; i < modules_met.count(); ++i) {
+        const met_module* each = modules_met.at(i);
+        if (each == nullptr || !each->holds(address)) continue;
+        is_certain = only == nullptr || only->tag() == each->tag();
+        only = each;
+        if (!is_certain) return nullptr;
+    }
+    return only;
+}
+
+// Results of comparing sizes of types and blocks. They are kept because many stacks ask the same.
+class known_sizes {
+public:
+    ALLOCSCOPE_INLINE known_sizes() = default;
+    known_sizes(const known_sizes&) = delete;
+    known_sizes& operator=(const known_sizes&) = delete;
+
+    // `type` is a text of the book, in which equal texts are one copy. `is_new`: the answer is that
+    // of the unit alone.
+    symbolize::size_fit& compare(arena& scratch, text type, const symbolize::type_names& known,
+                                 std::uint64_t bytes, bool& is_new) {
+        const auto fit = fits_.insert({{&known, type.data(), bytes}});
+        is_new = fit.is_new;
+        if (is_new) fit.value = symbolize::compare_size(scratch, type, known, bytes);
+        return fit.value;
+    }
+
+    // Call it before the debug information is released.
+    ALLOCSCOPE_INLINE void clear() noexcept {
+        fits_ = table<by_bytes<question>, symbolize::size_fit>{memory_};
+        memory_.release();
+    }
+
+private:
+    struct question {
+        const symbolize::type_names* known;
+        const char* type;
+        std::uint64_t bytes;
+    };
+
+    arena memory_;
+    table<by_bytes<question>, symbolize::size_fit> fits_{memory_};
+};
+
+// The types that the unit of an address describes; null: nothing is known.
+inline const symbolize::type_names* described_types_at(symbolize::symbolizer& symbols,
+                                                       const named_stack& stack,
+                                                       std::uintptr_t address) {
+    bool is_certain = true;
+    const met_module* home = home_of_address(stack, address, is_certain);
+    if (!is_certain || address == 0) return nullptr;
+    std::uint64_t linked = address;
+    symbolize::debug_object* const object = symbols.object_at(linked, home);
+    return object != nullptr ? object->types_at(linked) : nullptr;
+}
+
+// A type as rows print it, for each type and each unit that was asked about it.
+class short_types {
+public:
+    ALLOCSCOPE_INLINE explicit short_types(arena& memory) noexcept : types_(memory) {}
+
+    // `type` is a text of the book, in which equal texts are one copy. Null: not asked yet.
+    ALLOCSCOPE_INLINE const char*& of(const symbolize::type_names& known, const char* type) {
+        return types_.insert({{&known, type}}).value;
+    }
+
+private:
+    struct question {
+        const symbolize::type_names* known;
+        const char* type;
+    };
+
+    table<by_bytes<question>, const char*> types_;
+};
+
+// Whether a block can be one object of a type, according to the debug information of an address's
+// unit.
+struct described_sizes {
+    symbolize::symbolizer& symbols;
+    arena& scratch;
+    known_sizes& sizes;
+
+    const symbolize::type_names* types_at(const named_stack& stack, std::uintptr_t address) const {
+        return described_types_at(symbols, stack, address);
+    }
+
+    ALLOCSCOPE_INLINE symbolize::size_fit fit_at(const named_stack& stack, std::uintptr_t address,
+                                                 text type, std::uint64_t bytes) const {
+        const symbolize::type_names* known = types_at(stack, address);
+        return known != nullptr ? symbolize::compare_size(scratch, type, *known, bytes)
+                                : symbolize::size_fit::unknown;
+    }
+
+    // The same for a candidate, a text of the book, at the frame that asked for the memory. A
+    // compiler may describe a class only in the unit of its constructors or of its first virtual
+    // function.
+    symbolize::size_fit fit_of_candidate(const named_stack& stack, text type,
+                                         std::uint64_t bytes) const {
+        std::uint64_t asking = stack.asking_address();
+        bool is_certain = true;
+        const met_module* home = home_of_address(stack, asking, is_certain);
+        if (!is_certain || asking == 0) return symbolize::size_fit::unknown;
+        symbolize::debug_object* const object = symbols.object_at(asking, home);
+        const symbolize::type_names* known = object != nullptr ? object->types_at(asking) : nullptr;
+        if (known == nullptr) return symbolize::size_fit::unknown;
+        bool is_new = false;
+        symbolize::size_fit& fit = sizes.compare(scratch, type, *known, bytes, is_new);
+        if (!is_new || fit != symbolize::size_fit::unknown) return fit;
+        text_out mangled{scratch};
+        for (text left = type; !left.empty();) {
+            const text name = left.substr(0, left.find("::"));
+            mangled << decimal{name.size()} << name;
+            left.remove_prefix(name.size() == left.size() ? name.size() : name.size() + 2);
+        }
+        constexpr int most_members = 16;
+        std::uint64_t member = 0;
+        for (int i = 0; i < most_members && fit == symbolize::size_fit::unknown; ++i) {
+            member = object->member_behind(member, mangled.view());
+            if (member == 0) break;
+            known = object->types_at(member);
+            if (known != nullptr) fit = symbolize::compare_size(scratch, type, *known, bytes);
+        }
+        return fit;
+    }
+
+    // The same for the stack's own type, at the frame that asked for the memory.
+    ALLOCSCOPE_INLINE symbolize::size_fit fit_of_answer(const named_stack& stack, text type,
+                                                        std::uint64_t bytes) const {
+        const symbolize::type_names* known = types_at(stack, stack.asking_address());
+        bool is_new = false;
+        return known != nullptr ? sizes.compare(scratch, type, *known, bytes, is_new)
+                                : symbolize::size_fit::unknown;
+    }
+};
+
+// A place where a type is looked up by a name in the source.
+struct asked_place {
+    symbolize::symbolizer& symbols;
+    std::uint64_t address;
+    const met_module* home;
+    text function = {};      // of the frame
+    text file = {};          // of the frame
+    bool is_folded = false;  // the code at the address is that of another function
+    bool is_found = false;   // `object` is set, and the address is a linked one
+    bool is_known = false;   // `known` is set
+    symbolize::debug_object* object = nullptr;
+    const symbolize::type_names* known = nullptr;
+
+    ALLOCSCOPE_INLINE symbolize::type_knowledge knowledge() noexcept {
+        return {&asked_place::kind,
+                this,
+                &asked_place::qualified,
+                &asked_place::only,
+                &asked_place::bytes,
+                &asked_place::are_classes,
+                is_folded ? nullptr : &asked_place::meaning,
+                is_folded ? nullptr : &asked_place::made,
+                is_folded ? nullptr : &asked_place::has_call_at};
+    }
+
+private:
+    static asked_place& found(void* place) {
+        auto& asked = *static_cast<asked_place*>(place);
+        if (!asked.is_found) asked.object = asked.symbols.object_at(asked.address, asked.home);
+        asked.is_found = true;
+        return asked;
+    }
+    static const symbolize::type_names* types(void* place) {
+        asked_place& asked = found(place);
+        if (!asked.is_known && asked.object != nullptr) {
+            asked.known = asked.object->types_at(asked.address);
+        }
+        asked.is_known = true;
+        return asked.known;
+    }
+    static symbolize::name_kind kind(void* place, text name) {
+        const symbolize::type_names* known = types(place);
+        if (known == nullptr) return symbolize::name_kind::unknown;
+        if (!known->has(name)) {
+            const bool is_usual = name.find_first_of(symbolize::lower_case) != text::npos;
+            return is_usual && !known->has_sizes() ? symbolize::name_kind::undescribed
+                                                   : symbolize::name_kind::unknown;
+        }
+        return known->is_template(name) ? symbolize::name_kind::class_template
+                                        : symbolize::name_kind::type;
+    }
+    static text qualified(void* place, text name, text function) {
+        const symbolize::type_names* known = types(place);
+        return known != nullptr ? known->qualified(name, function) : text{};
+    }
+    static text only(void* place, text name) {
+        const symbolize::type_names* known = types(place);
+        return known != nullptr ? known->only(name) : text{};
+    }
+    static std::uint64_t bytes(void* place, text name) {
+        const symbolize::type_names* known = types(place);
+        const symbolize::named_type* each = known != nullptr ? known->all(name) : nullptr;
+        const std::uint64_t bytes = each != nullptr ? each->bytes : 0;
+        for (; each != nullptr; each = each->next) {
+            if (each->bytes != bytes) return 0;
+        }
+        return bytes;
+    }
+    static bool are_classes(void* place, text path) {
+        const symbolize::type_names* known = types(place);
+        return known != nullptr && known->are_classes(path);
+    }
+    static bool has_call_at(void* place, text file, int line, int column) {
+        const asked_place& asked = found(place);
+        return asked.object != nullptr &&
+               asked.object->has_call_at(asked.address, file, line, column);
+    }
+    static text made(void* place, text own, const symbolize::source_places& places, arena& memory) {
+        const asked_place& asked = found(place);
+        if (asked.object == nullptr) return {};
+        return asked.object->made_at(asked.address, asked.function, asked.file, places, own,
+                                     memory);
+    }
+    static text meaning(void* place, text name, symbolize::asked_name wanted, arena& memory) {
+        const asked_place& asked = found(place);
+        if (asked.object == nullptr) return {};
+        return asked.object->meaning_at(asked.address, asked.function, name, wanted, memory);
+    }
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
+
+// probe_memory.hpp - reads memory of this process that may be unmapped.
+
+#ifndef ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
+#define ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+// Returns false when not all of it could be read, or where the kernel forbids the call. Takes one
+// system call.
+inline bool probe_memory(std::uintptr_t address, void* to, std::size_t bytes) noexcept {
+    const int saved_errno = errno;
+    struct iovec local = {to, bytes};
+    struct iovec remote = {reinterpret_cast<void*>(address), bytes};
+    const bool is_read =
+        ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
+    errno = saved_errno;
+    return is_read;
+}
+
+// A word of memory that probe_words() reads.
+struct probed_word {
+    std::uintptr_t address;
+    std::uintptr_t word;
+    bool is_read;
+};
+
+// Does the same for many words: one system call for each hundred, and one more for each word that
+// cannot be read.
+inline void probe_words(probed_word* words, std::size_t count) noexcept {
+    constexpr std::size_t at_once = 100;
+    const int saved_errno = errno;
+    std::uintptr_t read[at_once];
+    struct iovec remote[at_once];
+    while (count != 0) {
+        const std::size_t asked = count < at_once ? count : at_once;
+        for (std::size_t i = 0; i < asked; ++i) {
+            remote[i] = {reinterpret_cast<void*>(words[i].address), sizeof read[i]};
+        }
+        struct iovec local = {read, asked * sizeof read[0]};
+        const ssize_t bytes = ::process_vm_readv(::getpid(), &local, 1, remote, asked, 0);
+        std::size_t done = bytes > 0 ? static_cast<std::size_t>(bytes) / sizeof read[0] : 0;
+        for (std::size_t i = 0; i < done; ++i) {
+            words[i].word = read[i];
+            words[i].is_read = true;
+        }
+        if (done != asked) words[done++].is_read = false;
+        words += done;
+        count -= done;
+    }
+    errno = saved_errno;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
+
+// deduced_class.hpp - finds the class that a compiler deduced for `new box(1)`.
+
+#ifndef ALLOCSCOPE_TYPES_DEDUCED_CLASS_HPP
+#define ALLOCSCOPE_TYPES_DEDUCED_CLASS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether a type_answer::candidate names a template whose arguments the compiler has deduced.
+ALLOCSCOPE_INLINE bool is_begun_class(text candidate) noexcept {
+    return candidate.contains("<") && !has_all_arguments(candidate);
+}
+
+// Which of the types in "<int, app::part>" is as large as the block, as `fit(type)` says; "" if
+// that is not certain.
+template <class Fit>
+text fitting_type(arena& memory, text types, const Fit& fit) {
+    text found;
+    for (const text each : split_arguments(memory, types)) {
+        const text type = pretty_type(memory, each);
+        const size_fit is_fit = fit(type);
+        const bool is_second = is_fit == size_fit::same && !found.empty() && found != type;
+        if (is_fit == size_fit::unknown || is_second) return {};
+        if (is_fit == size_fit::same) found = type;
+    }
+    return found;
+}
+
+// The only class of the template that is as large as the block; "" if that is not certain. `begun`
+// is "app::box<", followed by the first template argument if that is known.
+inline text deduced_class(arena& memory, text begun, const type_names& known,
+                          std::uint64_t block_bytes) {
+    const text path = begun.substr(0, begun.find('<'));
+    const text first = begun.substr(path.size() + 1);
+    const std::size_t scopes = path.rfind(':');
+    const text own = scopes == no_position ? path : path.substr(scopes + 1);
+    text found;
+    if (known.lacks_names()) return {};  // the class may be one without a name
+    for (const named_type* each = known.all(own); each != nullptr; each = each->next) {
+        const text whole = pretty_type(memory, each->whole);
+        const list<text> arguments = split_arguments(memory, whole.substr(own.size()));
+        if (arguments.empty() || (each->bytes == 0 && first.empty())) return {};
+        if (!first.empty() && arguments[0] != first) continue;
+        const bool is_there =
+            each->qualified == path || each->qualified.ends_with(joined(memory, "::", path));
+        if (!is_there || each->bytes == 0) return {};
+        if (each->bytes != block_bytes) continue;
+        const text type = joined(memory, each->qualified, whole.substr(own.size()));
+        if (!found.empty() && found != type) return {};
+        found = type;
+    }
+    return found;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_DEDUCED_CLASS_HPP
+
 // source_tokens.hpp - splits C++ source into words and signs with their line and column.
 
 #ifndef ALLOCSCOPE_TYPES_SOURCE_TOKENS_HPP
@@ -27497,214 +27976,6 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_DECLARED_VARIABLE_HPP
 
-// type_knowledge.hpp - what the source readers may ask the debug information about names.
-
-#ifndef ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
-#define ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-enum class name_kind {
-    unknown,
-    undescribed,     // the debug information describes no types, and the name is no usual macro's
-    type,            // or a namespace
-    class_template,  // without arguments it is not the name of a type
-    believed         // nobody knows, and every name is believed
-};
-
-// What the debug information around the frame says about types.
-struct type_knowledge {
-    name_kind (*kind)(void* context, text name) = nullptr;  // null: every name is believed
-    void* context = nullptr;
-    // What the name means in `function`, which is given by its qualified name: the name with its
-    // scopes; "" if that is not certain.
-    text (*qualified)(void* context, text name, text function) = nullptr;
-    // The only type with that name, with its scopes; "" if that is not certain.
-    text (*only)(void* context, text name) = nullptr;
-    // The size of the types with that name in bytes; 0: one of them is an alias, or of another or
-    // unknown size. Null: no size is known.
-    std::uint64_t (*bytes)(void* context, text name) = nullptr;
-    // Whether only classes and enumerations have that path, which is without template arguments.
-    // Null: that is not known.
-    bool (*are_classes)(void* context, text path) = nullptr;
-    // What a name stands for in the frame's function: a template parameter, an alias, or a member
-    // of one of these ("T::value"); for a variable, its type. "" if that is not certain. Null:
-    // there is no such information.
-    text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
-    // What a constructor or function named `own` makes that the frame's function calls at the first
-    // of these places where that is certain; "" if it is at none. If `own` is "", any constructor.
-    // The file is that of the frame.
-    text (*made)(void* context, text own, const source_places& places, arena& memory) = nullptr;
-    // Whether the frame's function has, for a place in the source, code that calls the same as the
-    // frame. Null: that is not known.
-    bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;
-
-    // What the functions above say, or the least that is certain without them.
-    name_kind kind_of(text name) const;
-    text qualified_in(text name, text function) const;
-    text only_of(text name) const;
-    std::uint64_t bytes_of(text name) const;
-    bool are_known_classes(text path) const;
-    text meaning_of(text name, asked_name wanted, arena& memory) const;
-    text made_by(text own, const source_places& places, arena& memory) const;
-    bool may_call_at(text file, int line, int column) const;
-
-    // What is known where the code is that of another frame or function.
-    type_knowledge elsewhere() const noexcept {
-        type_knowledge less = *this;
-        less.meaning = nullptr;
-        less.made = nullptr;
-        return less;
-    }
-};
-
-inline name_kind type_knowledge::kind_of(text name) const {
-    return kind != nullptr ? kind(context, name) : name_kind::believed;
-}
-inline text type_knowledge::qualified_in(text name, text function) const {
-    return qualified != nullptr ? qualified(context, name, function) : text{};
-}
-inline text type_knowledge::only_of(text name) const {
-    return only != nullptr ? only(context, name) : text{};
-}
-inline std::uint64_t type_knowledge::bytes_of(text name) const {
-    return bytes != nullptr ? bytes(context, name) : 0;
-}
-inline bool type_knowledge::are_known_classes(text path) const {
-    return are_classes != nullptr && are_classes(context, path);
-}
-inline text type_knowledge::meaning_of(text name, asked_name wanted, arena& memory) const {
-    return meaning != nullptr ? meaning(context, name, wanted, memory) : text{};
-}
-inline text type_knowledge::made_by(text own, const source_places& places, arena& memory) const {
-    return made != nullptr ? made(context, own, places, memory) : text{};
-}
-inline bool type_knowledge::may_call_at(text file, int line, int column) const {
-    return has_call_at == nullptr || has_call_at(context, file, line, column);
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
-
-// placed_new.hpp - finds the `new` that compilers place at a line and column of a source file.
-
-#ifndef ALLOCSCOPE_TYPES_PLACED_NEW_HPP
-#define ALLOCSCOPE_TYPES_PLACED_NEW_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// True if something in [begin, end) might call operator new at the same position: `operator`, or a
-// possible macro with a `new` inside, by naming convention or because this file defines it.
-inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end && i < file.tokens().size(); ++i) {
-        const text word = file.text_at(i);
-        if (!is_word(word)) continue;
-        if (word == "operator" || file.is_macro(word)) return true;
-        const bool is_call = file.is_at(i + 1, "(");
-        const bool is_upper = word.find_first_of(lower_case) == no_position;
-        if (is_call && is_upper && word.size() > 1) return true;
-    }
-    return false;
-}
-
-// The last word of the type: the name by which its size is known.
-inline text own_word(const source_outline& file, const new_expression& expression) {
-    text own;
-    for (std::size_t at = expression.type_begin; at < expression.type_end; ++at) {
-        if (file.is_at(at, "<")) break;
-        if (file.is_word_at(at)) own = file.text_at(at);
-    }
-    return own;
-}
-
-// Whether objects of two expressions certainly differ in size.
-inline bool differ_in_size(const source_outline& file, const new_expression& a,
-                           const new_expression& b, const type_knowledge& knowledge) {
-    const auto bytes_of = [&](const new_expression& of) {
-        const bool is_one_word = of.type_end == of.type_begin + 1;
-        const text last = file.text_at(of.type_end - 1);
-        const std::uint64_t plain =
-            is_one_word || last == "*" ? bytes_of_plain_type(last) : std::uint64_t{0};
-        const text own = own_word(file, of);
-        if (plain != 0) return plain;
-        return knowledge.bytes_of(own == "string" ? text{"basic_string"} : own);
-    };
-    const std::uint64_t bytes = bytes_of(a);
-    const std::uint64_t others = bytes_of(b);
-    return bytes != 0 && others != 0 && bytes != others;
-}
-
-// The name of the function in whose call an expression is an argument by itself, if g++ may place
-// it at the call (see find_in_call); otherwise "".
-inline text called_around(const source_outline& file, const new_expression& expression) {
-    if (expression.has_initialiser) return {};
-    std::size_t at = expression.begin - 1;
-    while (file.is_at(at, ",")) {
-        while (--at > 0 && !file.is_any_at(at, ", ( ; { }")) {
-            if (file.is_any_at(at, ") ]") && file.partner(at) != 0) at = file.partner(at);
-        }
-    }
-    return file.is_at(at, "(") ? file.text_at(at - 1) : text{};
-}
-
-// If a `new` without initialiser is an argument of a call by itself, g++ places it at the call's
-// "(". Finds the only such new-expression in that call.
-inline const new_expression* find_in_call(const source_outline& file, std::size_t open) {
-    const std::size_t close = file.partner(open);
-    if (close <= open) return nullptr;
-    const list<new_expression>& all = file.expressions();
-    const new_expression* only = nullptr;
-    for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin <= close; ++i) {
-        if (all[i].has_initialiser) continue;
-        if (only != nullptr) return nullptr;
-        only = &all[i];
-    }
-    if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
-    const text before = file.text_at(only->begin - 1);
-    return before == "(" || before == "," ? only : nullptr;
-}
-
-// Without a column: the only new-expression that begins or ends on the line.
-inline const new_expression* find_on_line(const source_outline& file, int line) {
-    const list<source_token>& tokens = file.tokens();
-    const list<new_expression>& all = file.expressions();
-    const new_expression* only = nullptr;
-    for (std::size_t i =
-             partition_point(all.data(), all.size(),
-                             [&](const new_expression& e) { return tokens[e.reach].line < line; });
-         i < all.size() && tokens[all[i].begin].line <= line; ++i) {
-        if (tokens[all[i].begin].line != line && tokens[all[i].last].line != line) continue;
-        if (only != nullptr) return nullptr;
-        only = &all[i];
-    }
-    if (only == nullptr) return nullptr;
-    const std::size_t first = file.token_from(tokens[only->begin].line, 0);
-    const std::size_t behind = file.token_from(tokens[only->last].line + 1, 0);
-    return has_hidden_new(file, first, behind) ? nullptr : only;
-}
-
-inline const new_expression* find_new_expression(const source_outline& file, int line, int column) {
-    if (column <= 0) return find_on_line(file, line);
-    const source_token* token = file.token_at(line, column);
-    if (token == nullptr) return nullptr;
-    const auto at = static_cast<std::size_t>(token - file.tokens().begin());
-    if (const new_expression* found = file.expression_at(at)) return found;
-    return token->spelling() == "(" ? find_in_call(file, at) : nullptr;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_PLACED_NEW_HPP
-
 // wrapped_type.hpp - removes the library's wrapping from a type: nodes, control blocks, buckets.
 
 #ifndef ALLOCSCOPE_TYPES_WRAPPED_TYPE_HPP
@@ -28241,20 +28512,7 @@ private:
     source_file last_;
 };
 
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
-
-// source_of_frame.hpp - the source file in which the line of a frame stands, and the token there.
-
-#ifndef ALLOCSCOPE_TYPES_SOURCE_OF_FRAME_HPP
-#define ALLOCSCOPE_TYPES_SOURCE_OF_FRAME_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
+// --- the source of a frame ---
 
 // Returns null if the frame has no line, or if its source cannot be read.
 inline const source_outline* source_of(const code_frame& frame, source_cache& sources) {
@@ -28276,41 +28534,7 @@ inline std::size_t token_of(const code_frame& frame, source_cache& sources,
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_TYPES_SOURCE_OF_FRAME_HPP
-
-// thrown_value.hpp - finds the `throw` at the place where the memory of an exception is asked for.
-
-#ifndef ALLOCSCOPE_TYPES_THROWN_VALUE_HPP
-#define ALLOCSCOPE_TYPES_THROWN_VALUE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// Whether the frame at `asking`, which asked for memory, throws what it asked for.
-ALLOCSCOPE_INLINE bool is_throwing(const list<code_frame>& frames, std::size_t asking) noexcept {
-    return asking != 0 && frames[asking - 1].function == "__cxa_allocate_exception";
-}
-
-// Reads the `throw` at a place, which is that of a token. Returns false if there is none, or if its
-// value cannot be read.
-inline bool find_thrown(const source_outline& file, int line, int column, new_expression& found) {
-    const std::size_t at = file.token_from(line, column);
-    std::size_t begin = at;
-    while (begin != 0 && !file.is_any_at(begin, "throw ; {")) {
-        const std::size_t partner = file.partner(begin);
-        begin = (partner != 0 && partner < begin ? partner : begin) - 1;
-    }
-    found.scope = file.scope_of(begin);
-    return file.is_at(begin, "throw") && new_reader{file}.read_throw(begin, found) &&
-           (at == begin || at == found.last);
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_THROWN_VALUE_HPP
+#endif  // ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
 
 // name_scopes.hpp - the namespaces, classes and functions in which a name in the source is found.
 
@@ -28870,1232 +29094,6 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_TYPE_SPELLING_HPP
 
-// type_from_source.hpp - the T of the `new T` at a frame's file, line and column.
-
-#ifndef ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
-#define ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// Spells the type of a new-expression.
-class source_spelling : private type_spelling {
-public:
-    source_spelling(arena& memory, const source_outline& file, const new_expression& expression,
-                    const function_name& name, const type_knowledge& knowledge,
-                    bool is_at_begin = false)
-        : type_spelling(memory, file, expression.begin, expression.scope, name, knowledge),
-          expression_(expression),
-          is_at_begin_(is_at_begin) {}
-
-    // The type, with the blanks and the order of words as in the source; "" if it is not certain.
-    text spelled() const {
-        const text type = expression_.has_type ? written() : text{};
-        return named(type.empty() && !shares_place() ? of_pointer() : type);
-    }
-
-    text written() const {
-        const text own = own_word(file_, expression_);
-        if (expression_.is_request && !is_certain_request()) return {};
-        if (expression_.is_of_variable) {
-            return decayed(type_of_value(expression_.type_begin, expression_.type_end, 0));
-        }
-        if (expression_.is_of_value) {
-            const text made = of_call(own);
-            if (!made.empty() || !is_class_of_value(own)) return made;
-        }
-        text_out type{memory_};
-        if (!write(type, expression_.type_begin, expression_.type_end, 0)) return {};
-        return is_doubtful(own) || is_unresolved(type.view()) ? text{} : type.view();
-    }
-
-    // The type of `f(x)` or `static_cast<T>(x)` in `new auto(...)`.
-    text of_call(text own) const {
-        if (own == "static_cast") {
-            text_out cast{memory_};
-            const bool is_read =
-                write(cast, expression_.type_begin + 2, expression_.type_end - 1, 0);
-            return is_read && !is_unresolved(cast.view()) ? decayed(cast.view()) : text{};
-        }
-        const text type = made_by_call(own);
-        return decayed(type.empty() ? made_by_call("operator()") : type);
-    }
-
-    // Whether `own(x)` makes an object. It might be a call of a function, or of a variable, whose
-    // name a class has in another scope.
-    bool is_class_of_value(text own) const {
-        const std::size_t name = expression_.type_begin;
-        if (file_.is_any_at(expression_.type_end - 2, ". ->")) return false;
-        if (builtin_type{}.take(own) || is_parameter(own)) return true;
-        if (is_of_standard_library(own) || file_.is_at(name, "typename")) return true;
-        if (file_.is_at(expression_.type_end, "{")) return is_type_or_namespace(own);
-        const bool is_scoped = name + 1 != expression_.type_end && !file_.is_at(name + 1, "<");
-        if (!is_scoped && find_variable(file_, name).at != 0) return false;
-        const name_kind kind = knowledge_.kind_of(own);
-        if (kind == name_kind::believed) return true;
-        if (file_.declares_function(own)) return false;
-        if (kind < name_kind::type) return file_.is_defined(own);
-        return is_class_there(name, expression_.type_end, own);
-    }
-
-    // Whether the type is printed as a member of a template, `traits<part>::type`, which stands for
-    // another type, or has an expression.
-    bool is_unresolved(text written) const {
-        if (!written.contains(">")) return false;
-        // Of what may be an alias of a pointer
-        if (written.contains("remove_pointer") && !written.contains("*")) return true;
-        const text type = pretty_type(memory_, written);
-        if (has_expression(type)) return true;
-        const std::size_t begin = type.starts_with("const ") ? 6 : 0;
-        const std::size_t at = type.rfind('>');
-        if (at == no_position || !type.substr(at + 1).starts_with("::")) return false;
-        const text path = type.substr(begin, type.find_first_of("*&[", at + 1) - begin);
-        const function_name name = parse_function_name(memory_, path);
-        if (name.components.size() < 2) return true;
-        const text own = name.last().name;
-        const text outer = name.components[name.components.size() - 2].name;
-        bool is_class = false;
-        for (const name_declaration* each = file_.last_declared(own); each != nullptr;
-             each = file_.declared_before(*each)) {
-            if (class_of_body(file_, each->block) != outer) continue;
-            if (!file_.is_any_at(each->at - 1, "struct class union enum")) return true;
-            is_class = true;
-        }
-        if (is_class) return false;
-        return body_of_class(file_, outer) != 0 ||
-               (knowledge_.are_classes != nullptr &&
-                !knowledge_.are_known_classes(plain_name(memory_, name)));
-    }
-
-    // "" for a type that clang names after its place: "box<(lambda at /home/main.cpp:3:9)>".
-    static text named(text type) noexcept { return type.contains("(lambda at ") ? text{} : type; }
-
-    // Whether a type has parts that only the compiler can read: `std::invoke_result_t<F>`,
-    // `buffer<16 + 8>`, `buffer<sizeof(T)>`.
-    static bool has_expression(text type) noexcept {
-        if (type.contains("sizeof") || type.find_first_of("+/%?") != no_position) return true;
-        std::size_t name = 0;
-        for (std::size_t at = 0; at < type.size(); ++at) {
-            const char sign = type[at];
-            if (is_name_character(sign) || sign == ':') continue;
-            const text word = type.substr(name, at - name);
-            const bool is_number = !word.empty() && word[0] >= '0' && word[0] <= '9';
-            if (is_number && (sign == '*' || sign == '-')) return true;
-            if (sign == '<' && word.starts_with("std::") && word.ends_with("_t")) return true;
-            name = at + 1;
-        }
-        return false;
-    }
-
-    // The compiler has deduced the type of p in `auto* p = new box{1};`. In `return new box{1};` it
-    // is that which the function returns, unless that is a class, which may be a base class.
-    text of_pointer() const {
-        const std::size_t end =
-            expression_.has_initialiser ? expression_.last + 1 : expression_.type_end;
-        if (!file_.is_any_at(end, "; [")) return {};
-        std::size_t before = expression_.begin - 1;
-        const bool is_returned = file_.is_at(before, "return");
-        const text name = is_returned ? text{} : file_.text_at(--before);
-        while (file_.is_any_at(before - 1, "* const")) --before;
-        if (!is_returned && !file_.is_at(before - 1, "auto")) return {};
-        text type =
-            decayed(described(name, is_returned ? asked_name::result : asked_name::variable));
-        if (!type.ends_with("*")) return {};
-        type.remove_suffix(1);
-        const bool is_certain = !is_returned || type.ends_with("*") ||
-                                builtin_type{}.take(type.substr(0, type.find(' ')));
-        return is_certain ? type : text{};
-    }
-
-    // For `new app::box(x)` of a class template: "app::box<int>" if the constructor of that class
-    // is called for it. Or else "app::box<", or "app::box<int" for `app::box(int())`. For `new Ts`
-    // of a pack: "<int, part>". "" for other expressions, such as an aggregate in braces.
-    text deduced() const {
-        const std::size_t open = expression_.type_end;
-        const text pack = of_pack();
-        if (!pack.empty()) return joined(memory_, "<", pack, ">");
-        if (!expression_.has_initialiser || !file_.is_any_at(open, "( {")) return {};
-        if (expression_.is_of_value || expression_.is_of_variable) return {};
-        text_out path{memory_};
-        for (std::size_t i = expression_.type_begin; i < open; ++i) {
-            const text word = file_.text_at(i);
-            const bool is_name = is_word(word) && !is_parameter(word) && !file_.is_macro(word);
-            if (!is_name && word != "::") return {};
-            path << word;
-        }
-        const std::size_t last = open - 1;
-        const text own = file_.text_at(last);
-        const bool is_local =
-            find_local_name(file_, expression_.begin, own).what != local_name::kind::none;
-        if (is_local || !is_bare_template(last, open, own)) return {};
-        const text built = made_by_call(own);
-        if (!built.empty() || file_.is_at(open, "{")) return built;
-        path << '<';
-        const std::size_t close = file_.partner(open);
-        std::size_t end = close;  // of the type in `T()` or `T{}`
-        if (file_.is_any_at(close - 1, ") }")) end = file_.partner(close - 1);
-        text_out first{memory_};
-        text argument;
-        int depth = 0;  // of angle brackets
-        for (std::size_t i = open + 1; i < end; ++i) {
-            const text token = file_.text_at(i);
-            if (token == "<") ++depth;
-            if (token == ">") --depth;
-            if (is_listed(token, "( { .") || (token == "," && depth == 0)) return path.view();
-            if (is_word(token) && depth == 0) argument = token;
-        }
-        if (end == close || !is_certain_type(argument) || argument == own ||
-            !write(first, open + 1, end, 1)) {
-            return path.view();
-        }
-        const text type = pretty_type(memory_, first.view());
-        path << type;
-        const bool is_certain = is_class_here(argument) || type == "std::string";
-        if (is_certain && is_undescribed(own) && takes_its_parameter(own)) path << '>';
-        return path.view();
-    }
-
-    // Whether the debug information does not know a class with that name.
-    bool is_undescribed(text own) const { return knowledge_.kind_of(own) < name_kind::type; }
-
-    // "app::box<>" for `new app::box<Ts>...`; "" for other expressions.
-    text begun() const {
-        const std::size_t end = expression_.type_end;
-        std::size_t open = expression_.type_begin;
-        while (open < end && !file_.is_at(open, "<")) ++open;
-        if (expression_.is_request || file_.is_at(end, "[")) return {};
-        if (open == end || file_.behind_angles(open) != end) return {};
-        const char* const begin = file_.text_at(expression_.type_begin).data();
-        const text path{begin, static_cast<std::size_t>(file_.text_at(open).data() - begin)};
-        return joined(memory_, path, "<>");
-    }
-
-    // The class whose constructor is called for the expression, whatever its type is called; "" if
-    // that is not certain. From version 13 on, g++ gives the place of an aggregate to the
-    // constructors of its members, which are mostly the standard library's.
-    text constructed() const {
-        if (expression_.is_request || expression_.is_of_value) return {};
-        const text type = made_by_call({});
-        if (type.starts_with("std::")) return {};
-        const function_name name = parse_function_name(memory_, type);
-        return name.is_known() && may_be_default_of(name.last().name) ? text{} : type;
-    }
-
-    // Whether a `new` in a default argument may have the place of this one.
-    ALLOCSCOPE_INLINE bool shares_place() const {
-        return file_.has_new_in_default(own_word(file_, expression_)) ||
-               file_.has_new_in_default(called_around(file_, expression_));
-    }
-
-private:
-    // The types of the pack in `new Ts`; "" if it is something else.
-    text of_pack() const {
-        if (expression_.type_end != expression_.type_begin + 1) return {};
-        if (file_.is_at(expression_.type_end, "[")) return {};  // the size is that of several
-        const text word = file_.text_at(expression_.type_begin);
-        const text nothing;
-        return is_parameter(word) ? meaning_of(word, false, &nothing) : text{};
-    }
-
-    // The class whose constructor is called for the expression, or what the function returns that
-    // is called in `new auto(f(x))`. The places are those at which compilers put the call: the last
-    // token or the `new`; the name, with its scopes or without; the bracket behind it. "" if that
-    // is not certain.
-    text made_by_call(text own) const {
-        const std::size_t open = expression_.type_end;
-        const std::size_t tokens[] = {expression_.last, expression_.begin, expression_.type_begin,
-                                      open - 1, open};
-        line_and_column places[5];
-        for (std::size_t i = 0; i < 5; ++i) {
-            const source_token& token = file_.tokens()[tokens[i]];
-            places[i] = {static_cast<std::uint32_t>(token.line),
-                         static_cast<std::uint32_t>(token.column)};
-        }
-        const std::size_t count = own.empty() ? 3 : 5;  // brackets may belong to arguments
-        return named(knowledge_.made_by(own, {places, count}, memory_));
-    }
-
-    // Whether the name is that of a built-in type or of a class in the file, and not an alias.
-    bool is_class_here(text word) const {
-        if (file_.class_named(word) == 0) return builtin_type{}.take(word);
-        return file_.last_declared(word)->previous == 0;
-    }
-
-    // Whether the compiler concludes from `own(x)` that it is an own<X>: the template has one
-    // parameter and one constructor, `own(T x)`, and the file has no guide.
-    bool takes_its_parameter(text own) const {
-        const std::size_t body = body_of_class(file_, own);
-        const list<const template_header*> headers =
-            file_.headers_around(memory_, file_.scope_of(body + 1));
-        if (body == 0 || headers.size() != 1 || headers[0]->parameters.size() != 1) return false;
-        if (file_.may_guide(own) || headers[0]->packs != 0) return false;
-        std::size_t constructors = 0;
-        for (std::size_t at = body; at < file_.partner(body); ++at) {
-            if (file_.text_at(at) != own || !file_.is_at(at + 1, "(")) continue;
-            const bool takes_it = file_.text_at(at + 2) == headers[0]->parameters[0];
-            if (!takes_it || file_.partner(at + 1) != at + 4) return false;
-            ++constructors;
-        }
-        return constructors == 1;
-    }
-
-    // Whether `word()` as an argument makes an object. It might be a call of a function.
-    bool is_certain_type(text word) const {
-        return builtin_type{}.take(word) || is_parameter(word) || is_described(word);
-    }
-
-    bool is_of_standard_library(text own) const {
-        return file_.is_at(expression_.type_begin, "std") &&
-               (is_standard_template(own) || is_standard_class(own));
-    }
-
-    // Whether the block may be that of a `new` in a default argument, and its size would not show
-    // it. Outside of templates only clang places a call at the `new` itself, and never one of a
-    // default argument.
-    bool is_doubtful(text own) const {
-        const bool is_in_template = has_template_around() || has_arguments(name_);
-        if (is_at_begin_ && !is_in_template) return false;
-        return may_be_default_of(own) || may_be_default_of(called_around(file_, expression_));
-    }
-
-    bool may_be_default_of(text function) const {
-        if (!file_.has_new_in_default(function)) return false;
-        const new_expression* other = file_.default_of(function);
-        return other == nullptr || !differ_in_size(file_, expression_, *other, knowledge_);
-    }
-
-    // The name in `sizeof(name)` may be a variable. `static_cast<name*>(` or `name* p =` shows that
-    // it is a type, or the debug information if the file has one class with that name and the
-    // function sees no variable.
-    bool is_certain_request() const {
-        const text name = file_.text_at(expression_.type_begin);
-        const bool is_one_word = expression_.type_end == expression_.type_begin + 1;
-        if (!is_one_word || builtin_type{}.take(name) || is_parameter(name)) return true;
-        std::size_t at = expression_.begin;
-        for (int left = 12; left != 0 && at > 0; --left, --at) {
-            if (file_.is_at(at, "*") && file_.text_at(at - 1) == name) return true;
-        }
-        return body_of_class(file_, name) != 0 && knowledge_.kind_of(name) == name_kind::type &&
-               find_variable(file_, expression_.type_begin).at == 0 && !is_for_others(name);
-    }
-
-    // Whether the next statements of the block make an object of another class, which may have the
-    // same size, in that memory: `new (memory) other`.
-    bool is_for_others(text name) const {
-        constexpr std::size_t most_tokens = 64;
-        std::size_t at = expression_.type_end;
-        for (const std::size_t end = at + most_tokens; at < end; ++at) {
-            if (file_.is_at(at, "}") && file_.partner(at) < expression_.begin) break;
-            if (!file_.is_at(at, "new") || !file_.is_at(at + 1, "(")) continue;
-            const std::size_t type = file_.partner(at + 1) + 1;
-            if (file_.is_word_at(type) && file_.text_at(type) != name) return true;
-        }
-        return false;
-    }
-
-    const new_expression& expression_;
-    bool is_at_begin_;  // the call is placed at the `new`, not at the last token
-};
-
-// What the source says about a `new` besides its type.
-struct source_notes {
-    bool is_thrown = false;     // asked: the memory is that of an exception
-    bool is_array = false;      // `new T[n]`, or an exception, which the runtime adds something to
-    bool shares_place = false;  // with a `new` in a default argument
-    text deduced = {};          // if the type is not certain: type_answer::candidate
-};
-
-// The type of the `new` at the frame's line and column; "" if that is not certain. The frame must
-// be the direct caller of operator new.
-inline text type_from_source(read_names& names, const code_frame& frame, source_cache& sources,
-                             const type_knowledge& knowledge = {}, source_notes* notes = nullptr) {
-    if (is_standard_header(frame.file) || frame.is_nearby) return {};
-    const function_name& function = names.of(frame.function).parts;
-    // Without a column, the initialiser of a member would be confused with an expression on the
-    // line of the constructor.
-    const bool is_thrown = notes != nullptr && notes->is_thrown;
-    if (frame.column <= 0 && (is_thrown || is_constructor(function))) return {};
-    const source_outline* file = source_of(frame, sources);
-    if (file == nullptr) return {};
-    new_expression thrown;
-    if (is_thrown && !find_thrown(*file, frame.line, frame.column, thrown)) return {};
-    const new_expression* expression =
-        is_thrown ? &thrown : find_new_expression(*file, frame.line, frame.column);
-    if (expression == nullptr) return {};
-    const borrowed_memory meanwhile{names.scratch()};
-    const source_token& first = file->tokens()[expression->begin];
-    const bool is_at_begin =
-        frame.column > 0 && first.line == frame.line && first.column == frame.column;
-    const source_spelling spelling{names.scratch(), *file,     *expression,
-                                   function,        knowledge, is_at_begin};
-    text type = spelling.spelled();
-    if (notes != nullptr) {
-        const std::size_t behind = expression->type_end;
-        notes->is_array = is_thrown || expression->is_request || file->text_at(behind) == "[";
-        notes->shares_place = spelling.shares_place();
-        const bool is_asked = type.empty() && !notes->shares_place;
-        text deduced = is_asked ? spelling.deduced() : text{};
-        if (has_all_arguments(deduced) && !deduced.starts_with("<") &&
-            spelling.is_undescribed(own_word(*file, *expression))) {
-            type = deduced;
-        }
-        if (is_asked && deduced.empty()) deduced = spelling.constructed();
-        if (is_asked && deduced.empty()) deduced = spelling.begun();
-        notes->deduced =
-            has_all_arguments(deduced) ? names.made(deduced) : copy_of(names.memory(), deduced);
-    }
-    return names.made(type);
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
-
-// described_types.hpp - what the debug information at a stack's addresses says about types.
-
-#ifndef ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
-#define ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace detail {
-
-// The module that contains the address. Null means the module that is there now; `is_certain` says
-// whether that is right.
-inline const met_module* home_of_address(const named_stack& stack, std::uintptr_t address,
-                                         bool& is_certain) noexcept {
-    if (stack.homes != nullptr) {
-        for (const met_module* home : *stack.homes) {
-            if (home->holds(address)) return home;
-        }
-    }
-    const met_module* only = nullptr;
-    for (std::uint32_t i = 0; i < modules_met.count(); ++i) {
-        const met_module* each = modules_met.at(i);
-        if (each == nullptr || !each->holds(address)) continue;
-        is_certain = only == nullptr || only->tag() == each->tag();
-        only = each;
-        if (!is_certain) return nullptr;
-    }
-    return only;
-}
-
-// Results of comparing sizes of types and blocks. They are kept because many stacks ask the same.
-class known_sizes {
-public:
-    ALLOCSCOPE_INLINE known_sizes() = default;
-    known_sizes(const known_sizes&) = delete;
-    known_sizes& operator=(const known_sizes&) = delete;
-
-    // `type` is a text of the book, in which equal texts are one copy. `is_new`: the answer is that
-    // of the unit alone.
-    symbolize::size_fit& compare(arena& scratch, text type, const symbolize::type_names& known,
-                                 std::uint64_t bytes, bool& is_new) {
-        const auto fit = fits_.insert({&known, type.data(), bytes});
-        is_new = fit.is_new;
-        if (is_new) fit.value = symbolize::compare_size(scratch, type, known, bytes);
-        return fit.value;
-    }
-
-    // Call it before the debug information is released.
-    ALLOCSCOPE_INLINE void clear() noexcept {
-        fits_ = table<question, symbolize::size_fit>{memory_};
-        memory_.release();
-    }
-
-private:
-    struct question {
-        const symbolize::type_names* known;
-        const char* type;
-        std::uint64_t bytes;
-
-        friend bool operator==(const question& a, const question& b) noexcept {
-            return a.known == b.known && a.type == b.type && a.bytes == b.bytes;
-        }
-        friend ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const question& key) noexcept {
-            std::uint64_t hash = hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.known));
-            hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type));
-            return hash_finish(hash_step(hash, key.bytes));
-        }
-    };
-
-    arena memory_;
-    table<question, symbolize::size_fit> fits_{memory_};
-};
-
-// The types that the unit of an address describes; null: nothing is known.
-inline const symbolize::type_names* described_types_at(symbolize::symbolizer& symbols,
-                                                       const named_stack& stack,
-                                                       std::uintptr_t address) {
-    bool is_certain = true;
-    const met_module* home = home_of_address(stack, address, is_certain);
-    if (!is_certain || address == 0) return nullptr;
-    std::uint64_t linked = address;
-    symbolize::debug_object* const object = symbols.object_at(linked, home);
-    return object != nullptr ? object->types_at(linked) : nullptr;
-}
-
-// A type as rows print it, for each type and each unit that was asked about it.
-class short_types {
-public:
-    ALLOCSCOPE_INLINE explicit short_types(arena& memory) noexcept : types_(memory) {}
-
-    // `type` is a text of the book, in which equal texts are one copy. Null: not asked yet.
-    ALLOCSCOPE_INLINE const char*& of(const symbolize::type_names& known, const char* type) {
-        return types_.insert({&known, type}).value;
-    }
-
-private:
-    struct question {
-        const symbolize::type_names* known;
-        const char* type;
-
-        friend bool operator==(const question& a, const question& b) noexcept {
-            return a.known == b.known && a.type == b.type;
-        }
-        friend ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const question& key) noexcept {
-            const std::uint64_t hash =
-                hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.known));
-            return hash_finish(hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type)));
-        }
-    };
-
-    table<question, const char*> types_;
-};
-
-// Whether a block can be one object of a type, according to the debug information of an address's
-// unit.
-struct described_sizes {
-    symbolize::symbolizer& symbols;
-    arena& scratch;
-    known_sizes& sizes;
-
-    const symbolize::type_names* types_at(const named_stack& stack, std::uintptr_t address) const {
-        return described_types_at(symbols, stack, address);
-    }
-
-    ALLOCSCOPE_INLINE symbolize::size_fit fit_at(const named_stack& stack, std::uintptr_t address,
-                                                 text type, std::uint64_t bytes) const {
-        const symbolize::type_names* known = types_at(stack, address);
-        return known != nullptr ? symbolize::compare_size(scratch, type, *known, bytes)
-                                : symbolize::size_fit::unknown;
-    }
-
-    // The same for a candidate, a text of the book, at the frame that asked for the memory. A
-    // compiler may describe a class only in the unit of its constructors or of its first virtual
-    // function.
-    symbolize::size_fit fit_of_candidate(const named_stack& stack, text type,
-                                         std::uint64_t bytes) const {
-        std::uint64_t asking = stack.asking_address();
-        bool is_certain = true;
-        const met_module* home = home_of_address(stack, asking, is_certain);
-        if (!is_certain || asking == 0) return symbolize::size_fit::unknown;
-        symbolize::debug_object* const object = symbols.object_at(asking, home);
-        const symbolize::type_names* known = object != nullptr ? object->types_at(asking) : nullptr;
-        if (known == nullptr) return symbolize::size_fit::unknown;
-        bool is_new = false;
-        symbolize::size_fit& fit = sizes.compare(scratch, type, *known, bytes, is_new);
-        if (!is_new || fit != symbolize::size_fit::unknown) return fit;
-        text_out mangled{scratch};
-        for (text left = type; !left.empty();) {
-            const text name = left.substr(0, left.find("::"));
-            mangled << decimal{name.size()} << name;
-            left.remove_prefix(name.size() == left.size() ? name.size() : name.size() + 2);
-        }
-        constexpr int most_members = 16;
-        std::uint64_t member = 0;
-        for (int i = 0; i < most_members && fit == symbolize::size_fit::unknown; ++i) {
-            member = object->member_behind(member, mangled.view());
-            if (member == 0) break;
-            known = object->types_at(member);
-            if (known != nullptr) fit = symbolize::compare_size(scratch, type, *known, bytes);
-        }
-        return fit;
-    }
-
-    // The same for the stack's own type, at the frame that asked for the memory.
-    ALLOCSCOPE_INLINE symbolize::size_fit fit_of_answer(const named_stack& stack, text type,
-                                                        std::uint64_t bytes) const {
-        const symbolize::type_names* known = types_at(stack, stack.asking_address());
-        bool is_new = false;
-        return known != nullptr ? sizes.compare(scratch, type, *known, bytes, is_new)
-                                : symbolize::size_fit::unknown;
-    }
-};
-
-// A place where a type is looked up by a name in the source.
-struct asked_place {
-    symbolize::symbolizer& symbols;
-    std::uint64_t address;
-    const met_module* home;
-    text function = {};      // of the frame
-    text file = {};          // of the frame
-    bool is_folded = false;  // the code at the address is that of another function
-    bool is_found = false;   // `object` is set, and the address is a linked one
-    bool is_known = false;   // `known` is set
-    symbolize::debug_object* object = nullptr;
-    const symbolize::type_names* known = nullptr;
-
-    ALLOCSCOPE_INLINE symbolize::type_knowledge knowledge() noexcept {
-        return {&asked_place::kind,
-                this,
-                &asked_place::qualified,
-                &asked_place::only,
-                &asked_place::bytes,
-                &asked_place::are_classes,
-                is_folded ? nullptr : &asked_place::meaning,
-                is_folded ? nullptr : &asked_place::made,
-                is_folded ? nullptr : &asked_place::has_call_at};
-    }
-
-private:
-    static asked_place& found(void* place) {
-        auto& asked = *static_cast<asked_place*>(place);
-        if (!asked.is_found) asked.object = asked.symbols.object_at(asked.address, asked.home);
-        asked.is_found = true;
-        return asked;
-    }
-    static const symbolize::type_names* types(void* place) {
-        asked_place& asked = found(place);
-        if (!asked.is_known && asked.object != nullptr) {
-            asked.known = asked.object->types_at(asked.address);
-        }
-        asked.is_known = true;
-        return asked.known;
-    }
-    static symbolize::name_kind kind(void* place, text name) {
-        const symbolize::type_names* known = types(place);
-        if (known == nullptr) return symbolize::name_kind::unknown;
-        if (!known->has(name)) {
-            const bool is_usual = name.find_first_of(symbolize::lower_case) != text::npos;
-            return is_usual && !known->has_sizes() ? symbolize::name_kind::undescribed
-                                                   : symbolize::name_kind::unknown;
-        }
-        return known->is_template(name) ? symbolize::name_kind::class_template
-                                        : symbolize::name_kind::type;
-    }
-    static text qualified(void* place, text name, text function) {
-        const symbolize::type_names* known = types(place);
-        return known != nullptr ? known->qualified(name, function) : text{};
-    }
-    static text only(void* place, text name) {
-        const symbolize::type_names* known = types(place);
-        return known != nullptr ? known->only(name) : text{};
-    }
-    static std::uint64_t bytes(void* place, text name) {
-        const symbolize::type_names* known = types(place);
-        const symbolize::named_type* each = known != nullptr ? known->all(name) : nullptr;
-        const std::uint64_t bytes = each != nullptr ? each->bytes : 0;
-        for (; each != nullptr; each = each->next) {
-            if (each->bytes != bytes) return 0;
-        }
-        return bytes;
-    }
-    static bool are_classes(void* place, text path) {
-        const symbolize::type_names* known = types(place);
-        return known != nullptr && known->are_classes(path);
-    }
-    static bool has_call_at(void* place, text file, int line, int column) {
-        const asked_place& asked = found(place);
-        return asked.object != nullptr &&
-               asked.object->has_call_at(asked.address, file, line, column);
-    }
-    static text made(void* place, text own, const symbolize::source_places& places, arena& memory) {
-        const asked_place& asked = found(place);
-        if (asked.object == nullptr) return {};
-        return asked.object->made_at(asked.address, asked.function, asked.file, places, own,
-                                     memory);
-    }
-    static text meaning(void* place, text name, symbolize::asked_name wanted, arena& memory) {
-        const asked_place& asked = found(place);
-        if (asked.object == nullptr) return {};
-        return asked.object->meaning_at(asked.address, asked.function, name, wanted, memory);
-    }
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
-
-// probe_memory.hpp - reads memory of this process that may be unmapped.
-
-#ifndef ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
-#define ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace detail {
-
-// Returns false when not all of it could be read, or where the kernel forbids the call. Takes one
-// system call.
-inline bool probe_memory(std::uintptr_t address, void* to, std::size_t bytes) noexcept {
-    const int saved_errno = errno;
-    struct iovec local = {to, bytes};
-    struct iovec remote = {reinterpret_cast<void*>(address), bytes};
-    const bool is_read =
-        ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
-    errno = saved_errno;
-    return is_read;
-}
-
-// A word of memory that probe_words() reads.
-struct probed_word {
-    std::uintptr_t address;
-    std::uintptr_t word;
-    bool is_read;
-};
-
-// Does the same for many words: one system call for each hundred, and one more for each word that
-// cannot be read.
-inline void probe_words(probed_word* words, std::size_t count) noexcept {
-    constexpr std::size_t at_once = 100;
-    const int saved_errno = errno;
-    std::uintptr_t read[at_once];
-    struct iovec remote[at_once];
-    while (count != 0) {
-        const std::size_t asked = count < at_once ? count : at_once;
-        for (std::size_t i = 0; i < asked; ++i) {
-            remote[i] = {reinterpret_cast<void*>(words[i].address), sizeof read[i]};
-        }
-        struct iovec local = {read, asked * sizeof read[0]};
-        const ssize_t bytes = ::process_vm_readv(::getpid(), &local, 1, remote, asked, 0);
-        std::size_t done = bytes > 0 ? static_cast<std::size_t>(bytes) / sizeof read[0] : 0;
-        for (std::size_t i = 0; i < done; ++i) {
-            words[i].word = read[i];
-            words[i].is_read = true;
-        }
-        if (done != asked) words[done++].is_read = false;
-        words += done;
-        count -= done;
-    }
-    errno = saved_errno;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
-
-// deduced_class.hpp - finds the class that a compiler deduced for `new box(1)`.
-
-#ifndef ALLOCSCOPE_TYPES_DEDUCED_CLASS_HPP
-#define ALLOCSCOPE_TYPES_DEDUCED_CLASS_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// Whether a type_answer::candidate names a template whose arguments the compiler has deduced.
-ALLOCSCOPE_INLINE bool is_begun_class(text candidate) noexcept {
-    return candidate.contains("<") && !has_all_arguments(candidate);
-}
-
-// Which of the types in "<int, app::part>" is as large as the block, as `fit(type)` says; "" if
-// that is not certain.
-template <class Fit>
-text fitting_type(arena& memory, text types, const Fit& fit) {
-    text found;
-    for (const text each : split_arguments(memory, types)) {
-        const text type = pretty_type(memory, each);
-        const size_fit is_fit = fit(type);
-        const bool is_second = is_fit == size_fit::same && !found.empty() && found != type;
-        if (is_fit == size_fit::unknown || is_second) return {};
-        if (is_fit == size_fit::same) found = type;
-    }
-    return found;
-}
-
-// The only class of the template that is as large as the block; "" if that is not certain. `begun`
-// is "app::box<", followed by the first template argument if that is known.
-inline text deduced_class(arena& memory, text begun, const type_names& known,
-                          std::uint64_t block_bytes) {
-    const text path = begun.substr(0, begun.find('<'));
-    const text first = begun.substr(path.size() + 1);
-    const std::size_t scopes = path.rfind(':');
-    const text own = scopes == no_position ? path : path.substr(scopes + 1);
-    text found;
-    if (known.lacks_names()) return {};  // the class may be one without a name
-    for (const named_type* each = known.all(own); each != nullptr; each = each->next) {
-        const text whole = pretty_type(memory, each->whole);
-        const list<text> arguments = split_arguments(memory, whole.substr(own.size()));
-        if (arguments.empty() || (each->bytes == 0 && first.empty())) return {};
-        if (!first.empty() && arguments[0] != first) continue;
-        const bool is_there =
-            each->qualified == path || each->qualified.ends_with(joined(memory, "::", path));
-        if (!is_there || each->bytes == 0) return {};
-        if (each->bytes != block_bytes) continue;
-        const text type = joined(memory, each->qualified, whole.substr(own.size()));
-        if (!found.empty() && found != type) return {};
-        found = type;
-    }
-    return found;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_DEDUCED_CLASS_HPP
-
-// implicit_function.hpp - recognises constructors and assignments that the compiler made.
-
-#ifndef ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
-#define ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// Whether the declaration that the token belongs to ends with "= default".
-inline bool is_defaulted(const source_outline& file, std::size_t at) noexcept {
-    while (at + 1 < file.tokens().size()) {
-        const text token = file.tokens()[at].spelling();
-        if (token == ";" || token == "{" || token == "}") return false;
-        if (token == "=" && file.is_at(++at, "default")) return true;
-        ++at;
-    }
-    return false;
-}
-
-inline bool is_implicit_function(const code_frame& frame, source_cache& sources) {
-    if (frame.is_implicit) return true;
-    if (!frame.may_be_implicit) return false;
-    const source_outline* file = source_of(frame, sources);
-    if (file == nullptr || frame.is_nearby) return false;
-    const std::size_t at = file->token_from(frame.line, frame.column);
-    if (at != 0 && (file->is_at(at - 1, "struct") || file->is_at(at - 1, "class"))) return true;
-    // clang++ gives the copies of members columns inside the last word.
-    return is_defaulted(*file, at) || is_defaulted(*file, file->token_from(frame.line, 0));
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
-
-// new_in_macro.hpp - the type of a `new` that a macro writes.
-
-#ifndef ALLOCSCOPE_TYPES_NEW_IN_MACRO_HPP
-#define ALLOCSCOPE_TYPES_NEW_IN_MACRO_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// The macros of a file and of the headers that it includes from its own folder, as compilers look
-// for #include "..." first.
-class seen_macros {
-public:
-    seen_macros(arena& memory, source_cache& sources, const code_frame& frame,
-                const source_outline& file)
-        : memory_(memory), sources_(sources), built_ns_(frame.built_ns), files_(memory) {
-        add(file, frame.file);
-    }
-
-    bool is_macro(text name) const noexcept {
-        for (const source_outline* each : files_) {
-            if (each->is_macro(name)) return true;
-        }
-        return false;
-    }
-
-    // The only definition; null: it is not certain what the macro stands for.
-    const macro_line* definition_of(text name) const noexcept {
-        const macro_line* only = nullptr;
-        for (const source_outline* each : files_) {
-            if (!each->is_macro(name)) continue;
-            if (only != nullptr) return nullptr;
-            only = each->definition_of(name);
-            if (only == nullptr) return nullptr;
-        }
-        return only;
-    }
-
-private:
-    static constexpr std::size_t most_files = 64;
-
-    void add(const source_outline& file, text path) {
-        files_.push_back(&file);
-        const text folder = path.substr(0, path.rfind('/') + 1);
-        for (const text name : file.includes()) {
-            const text header = joined(memory_, folder, name);
-            const source_outline* const other =
-                files_.size() < most_files ? sources_.find(header, built_ns_) : nullptr;
-            bool is_new = other != nullptr;
-            for (const source_outline* each : files_) is_new = is_new && each != other;
-            if (is_new) add(*other, header);
-        }
-    }
-
-    arena& memory_;
-    source_cache& sources_;
-    std::uint64_t built_ns_;
-    list<const source_outline*> files_;
-};
-
-inline bool may_allocate(text words) noexcept {
-    return words.contains("new") || words.contains("alloc");
-}
-
-// The text of the macro at `at`, with its arguments inserted; "" if that is not certain.
-inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at,
-                           const seen_macros& macros) {
-    const macro_line* macro = macros.definition_of(file.text_at(at));
-    if (macro == nullptr) return {};
-    const token_list body = read_tokens(memory, macro->rest);
-    list<text> parameters{memory};
-    list<text> arguments{memory};
-    std::size_t next = 0;
-    bool has_pack = false;
-    if (macro->rest.starts_with("(")) {
-        const bool is_call = file.is_at(at + 1, "(");
-        const std::size_t close = is_call ? file.partner(at + 1) : 0;
-        if (close == 0) return {};
-        for (++next; next < body.tokens.size() && spelling_at(body.tokens, next) != ")"; ++next) {
-            const text word = spelling_at(body.tokens, next);
-            if (is_word(word)) parameters.push_back(word);
-            if (word == "." && !has_pack) parameters.push_back("__VA_ARGS__");
-            has_pack = has_pack || word == ".";
-        }
-        ++next;
-        const char* begin = nullptr;
-        for (std::size_t i = at + 2; i <= close; ++i) {
-            const text token = file.text_at(i);
-            const bool is_in_pack = has_pack && arguments.size() + 1 == parameters.size();
-            if (i == close || (token == "," && !is_in_pack)) {
-                const text last = file.text_at(i - 1);
-                const char* const end = last.data() + last.size();
-                arguments.push_back(
-                    begin != nullptr ? text{begin, static_cast<std::size_t>(end - begin)} : text{});
-                begin = nullptr;
-                continue;
-            }
-            if (begin == nullptr) begin = token.data();
-            if (macros.is_macro(token)) return {};
-            if (is_listed(token, "( [ {") && file.partner(i) > i) i = file.partner(i);
-        }
-    }
-    text_out made{memory};
-    bool is_pasted = true;  // the next word is a part of the one before it: `make_##T`
-    for (; next < body.tokens.size(); ++next) {
-        const text word = spelling_at(body.tokens, next);
-        if (word == "#" && spelling_at(body.tokens, next + 1) == "#" && !is_pasted) {
-            is_pasted = true;
-            ++next;
-            continue;
-        }
-        if (word == "#") {
-            made << " \"\"";  // `#name` is a text
-            ++next;
-            continue;
-        }
-        if (macros.is_macro(word) && may_allocate(macro->rest)) {
-            const macro_line* const inner = macros.definition_of(word);
-            if (inner == nullptr || may_allocate(inner->rest)) return {};
-        }
-        std::size_t i = 0;
-        while (i < parameters.size() && parameters[i] != word) ++i;
-        if (i < parameters.size() && i >= arguments.size()) {
-            if (!has_pack) return {};
-            continue;
-        }
-        made << (is_pasted ? "" : " ") << (i < parameters.size() ? arguments[i] : word);
-        is_pasted = false;
-    }
-    return made.view();
-}
-
-// Whether the names of types in a macro, and in its arguments, mean the same everywhere: the debug
-// information knows them, they are no macros, and the function and its classes declare no others.
-inline bool are_known_names(const source_outline& file, std::size_t at, const seen_macros& macros,
-                            const source_outline& made, const new_expression& expression,
-                            const type_knowledge& knowledge) {
-    for (std::size_t i = expression.type_begin; i < expression.type_end; ++i) {
-        const text word = made.text_at(i);
-        if (!is_word(word) || word == "std" || word == "const") continue;
-        if (macros.is_macro(word)) return false;
-        if (builtin_type{}.take(word)) continue;
-        if (find_local_name(file, at, word).what != local_name::kind::none) return false;
-        const bool is_of_std =
-            i > 1 && is_listed(word, "string wstring") && made.is_at(i - 2, "std");
-        if (is_of_std) continue;
-        const name_kind kind = knowledge.kind_of(word);
-        if (kind == name_kind::unknown && !file.is_defined(word)) return false;
-        const bool is_template = kind == name_kind::class_template || file.is_class_template(word);
-        const text behind = made.text_at(i + 1);
-        if (is_template && behind != "<") return false;
-    }
-    return true;
-}
-
-// The text that the macro at `at` writes, or if that has no `new`, the only macro with one that it
-// uses in turn; "" if that is not certain. At most `left` macros use each other.
-inline text text_with_new(arena& memory, const source_outline& file, std::size_t at,
-                          const seen_macros& macros, int left = 4) {
-    text made = expanded_macro(memory, file, at, macros);
-    if (made.empty() || may_allocate(made) || left == 0) return left != 0 ? made : text{};
-    const source_outline from{memory, made};
-    for (std::size_t i = 0; i < from.tokens().size(); ++i) {
-        if (!macros.is_macro(from.text_at(i))) continue;
-        const text inner = text_with_new(memory, from, i, macros, left - 1);
-        if (inner.empty()) return {};
-        if (!may_allocate(inner)) continue;
-        if (may_allocate(made)) return {};
-        made = inner;
-    }
-    return made;
-}
-
-// The type of the only `new`, or request for bytes, in the macro that is used at `at`; "" if that
-// is not certain. `is_all` is set if the macro writes nothing else, so that nothing else can be
-// allocated at its place.
-inline text type_of_macro(arena& memory, const source_outline& file, std::size_t at,
-                          const code_frame& frame, source_cache& sources,
-                          const function_name& function, const type_knowledge& knowledge,
-                          bool& is_all, bool& is_array) {
-    for (int i = 0; i < 2; ++i) {  // MAKE(T), MAKE(T)() and MAKE(T){}
-        if (file.is_any_at(at, ") }") && file.partner(at) > 0) at = file.partner(at) - 1;
-    }
-    const bool is_own = file.is_macro(file.text_at(at));
-    const bool may_be_macro = is_own || (file.is_word_at(at) && file.is_at(at + 1, "("));
-    if (!may_be_macro) return {};
-    const seen_macros macros{memory, sources, frame, file};
-    const source_outline made{memory, text_with_new(memory, file, at, macros)};
-    std::size_t count = 0;
-    for (const source_token& token : made.tokens()) {
-        count += is_listed(token.spelling(), "new malloc calloc realloc aligned_alloc") ? 1U : 0U;
-    }
-    if (count != 1 || made.expressions().size() != 1) return {};
-    const new_expression& only = made.expressions()[0];
-    if (!only.has_type || !are_known_names(file, at, macros, made, only, knowledge)) return {};
-    // What stands around a macro that is used in turn may allocate, too.
-    is_all = is_own && may_allocate(macros.definition_of(file.text_at(at))->rest);
-    is_array = only.is_request || made.is_at(only.type_end, "[");
-    for (std::size_t i = 0; i < made.tokens().size(); ++i) {
-        const text token = made.text_at(i);
-        // Behind the type there may also be names and numbers. A call may be that of a macro of
-        // another file.
-        // A request is cast to the type of a pointer.
-        bool is_harmless = only.is_request ? !is_word(token) || !made.is_at(i + 1, "(")
-                                           : is_listed(token, "( ) { }");
-        if (i >= only.begin) is_harmless = !file.has_new_in_default(token);
-        const bool is_behind = i >= only.type_end && is_word(token);
-        if (!is_harmless || (is_behind && made.is_any_at(i + 1, "( { <"))) is_all = false;
-    }
-    type_knowledge believed = knowledge;
-    believed.kind = nullptr;
-    believed.made = nullptr;  // its tokens have places of their own
-    return source_spelling{memory, made, only, function, believed}.spelled();
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_NEW_IN_MACRO_HPP
-
-// implied_new.hpp - finds the `new T` of a call if it is not written at the place of the call.
-
-#ifndef ALLOCSCOPE_TYPES_IMPLIED_NEW_HPP
-#define ALLOCSCOPE_TYPES_IMPLIED_NEW_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// --- initialisers of members ---
-
-// Whether the `new` at `at`, in the class body at `open`, is in the initialiser of a member, and
-// not in a function, a parameter or another class.
-inline bool is_in_initialiser(const source_outline& file, std::size_t open, std::size_t at) {
-    bool has_sign = false;
-    while (--at > open) {
-        const text token = file.text_at(at);
-        const text behind = file.text_at(at + 1);
-        if (token == ";" || (token == "}" && !is_listed(behind, ", )"))) break;
-        if (is_listed(token, ") ] }") && file.partner(at) != 0) {
-            at = file.partner(at);
-        } else if (token == "(") {
-            has_sign = false;  // the sign belongs to a parameter or an argument
-        } else if (token == "=") {
-            has_sign = true;
-        } else if (token == "{") {
-            const text before = file.text_at(at - 1);
-            const bool is_of_member =
-                is_word(before) && kind_of_block(file, at) == block_kind::of_function &&
-                !is_listed(before, "const noexcept override final try else do");
-            if (!is_of_member && !is_listed(before, "= ( ,")) return false;
-            has_sign = true;
-        }
-    }
-    return has_sign;
-}
-
-// The expressions in the member initialisers of the class whose body opens at `open`.
-inline list<const new_expression*> member_initialisers(arena& memory, const source_outline& file,
-                                                       std::size_t open) {
-    list<const new_expression*> found{memory};
-    const list<new_expression>& all = file.expressions();
-    for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin < file.partner(open);
-         ++i) {
-        if (is_in_initialiser(file, open, all[i].begin)) found.push_back(&all[i]);
-    }
-    return found;
-}
-
-// Whether nothing else in the class may ask for memory at the place of its initialisers.
-inline bool are_only_initialisers(const source_outline& file, std::size_t open) {
-    const std::size_t close = file.partner(open);
-    for (std::size_t at = open; at < close; ++at) {
-        const text word = file.text_at(at);
-        if (file.has_new_in_default(word)) return false;
-        const bool is_hidden = word == "operator" || file.is_macro(word);
-        if (is_hidden && is_in_initialiser(file, open, at)) return false;
-        const bool is_call = file.is_word_at(at) && file.is_at(at + 1, "(");
-        if (!is_call || file.is_any_at(at - 1, "new :: . ->")) continue;
-        const std::size_t inner = file.first_from(at);
-        const bool is_around = inner < file.expressions().size() &&
-                               file.expressions()[inner].begin < file.partner(at + 1);
-        // It may be a macro of another file, with a `new` in it.
-        const bool is_known = is_around || file.is_defined(word);
-        if (!is_known && is_in_initialiser(file, open, at)) return false;
-    }
-    return true;
-}
-
-// Whether the list of initialisers before the brace of a constructor has a `new`.
-inline bool has_new_before(const source_outline& file, std::size_t brace) {
-    for (std::size_t at = brace; at > 1; --at) {
-        const text token = file.text_at(at - 1);
-        if (is_listed(token, "; {") || token == "new") return token == "new";
-        if (token == "}" && file.partner(at - 1) + 1 == at - 1) continue;  // member{}
-        if (token == "}") return file.is_at(at, ",");                      // member{...},
-    }
-    return true;
-}
-
-// `at` is the place of a call in a constructor of the class `name`. The brace that opens the class,
-// if only an initialiser of a member can ask for memory there; otherwise 0.
-inline std::size_t class_of_initialisers(const source_outline& file, std::size_t at, text name) {
-    const text token = file.text_at(at);
-    std::size_t open = token == name ? class_body(file, at) : 0;
-    const bool is_elsewhere = file.is_at(at + 1, "::") || is_defaulted(file, at);
-    if (token != name) {
-        const std::size_t brace = token == "{" ? at : at + 1;
-        if (!is_listed(token, ") {") || !file.is_at(brace, "{")) return 0;
-        if (has_new_before(file, brace)) return 0;
-    }
-    if (open == 0 && (token != name || is_elsewhere)) open = body_of_class(file, name);
-    return open != 0 && are_only_initialisers(file, open) ? open : 0;
-}
-
-// --- default arguments ---
-
-// The only `new` among the default arguments of functions with this name; null: none or several.
-inline const new_expression* default_argument(const source_outline& file, text callee) {
-    const new_expression* only = file.default_of(callee);
-    if (only == nullptr) return nullptr;
-    const std::size_t close = file.partner(only->callee + 1);
-    const list<new_expression>& all = file.expressions();
-    for (std::size_t i = file.first_from(only->callee); i < all.size() && all[i].begin < close;
-         ++i) {
-        if (&all[i] != only) return nullptr;
-    }
-    return has_hidden_new(file, only->callee, close) ? nullptr : only;
-}
-
-// The last token in the name of the function that is called at `at`.
-inline std::size_t end_of_callee(const source_outline& file, std::size_t at) {
-    if (file.is_at(at, ")")) at = file.partner(at);
-    if (at > 0 && file.is_at(at, "(")) --at;
-    if (file.is_at(at, "::")) ++at;
-    while (file.is_at(at + 1, "::")) at += 2;  // clang: the first
-    return at;
-}
-
-// The name of what is called at `at`: a function, or the class of a variable. "" if it has no `new`
-// in a default argument.
-inline text callee_at(const source_outline& file, std::size_t at) {
-    at = end_of_callee(file, at);
-    const text name = file.text_at(at);
-    if (!is_word(name) || file.is_macro(name)) return {};
-    if (file.has_new_in_default(name)) return name;
-    const text before = file.text_at(at - 1);
-    return file.has_new_in_default(before) ? before : text{};
-}
-
-// --- all of them ---
-
-// Completes the answer that the place of the call gave, which may be none. The initialiser of a
-// member gives the frame its line.
-inline void add_implied(read_names& names, code_frame& frame, source_cache& sources,
-                        const type_knowledge& knowledge, type_answer& answer) {
-    if (is_standard_header(frame.file)) return;
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(frame, sources, file);
-    if (at == 0) return;
-    const source_token& token = file->tokens()[at];
-    const borrowed_memory meanwhile{names.scratch()};
-    arena& scratch = names.scratch();
-    const new_expression* shown = find_new_expression(*file, frame.line, frame.column);
-    const function_name& function = names.of(frame.function).parts;
-    const function_name nobody{};
-    text type;
-    const text callee = callee_at(*file, at);
-    if (!callee.empty()) {
-        const new_expression* implied = default_argument(*file, callee);
-        if (implied == nullptr || !file->headers_around(scratch, implied->scope).empty()) return;
-        if (shown != nullptr && !differ_in_size(*file, *shown, *implied, knowledge)) return;
-        type = source_spelling{scratch, *file, *implied, nobody, knowledge}.spelled();
-    } else if (shown == nullptr) {
-        bool is_all = false;
-        bool is_array = false;
-        type = type_of_macro(scratch, *file, at, frame, sources, function, knowledge, is_all,
-                             is_array);
-        if (!type.empty() && is_all) {
-            answer = {names.made(type), type_evidence::source_text, is_array};
-            return;
-        }
-    }
-    if (!type.empty()) {
-        answer.candidate = names.made(type);
-        return;
-    }
-    if (shown != nullptr || !is_constructor(function)) return;
-    const auto known = sources.implied().insert(&token);
-    if (known.is_new) known.value = class_of_initialisers(*file, at, function.last().name);
-    if (known.value == 0) return;
-    const list<const new_expression*> all = member_initialisers(scratch, *file, known.value);
-    text_out types{scratch};
-    bool is_array = false;
-    for (const new_expression* each : all) {
-        type = source_spelling{scratch, *file, *each, function, knowledge}.spelled();
-        is_array = is_array || file->is_at(each->type_end, "[");
-        if (type.empty()) return;
-        types << (types.empty() ? "<" : ", ") << type;
-    }
-    if (all.size() == 1) {
-        answer = {names.made(type), type_evidence::source_text, is_array};
-        frame.line = static_cast<int>(file->tokens()[all[0]->begin].line);
-    } else if (!all.empty() && !is_array) {  // the size shows which of them it is
-        types << '>';
-        answer.candidate = names.made(types.view());
-    }
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_IMPLIED_NEW_HPP
-
 // called_name.hpp - the name of an inlined function with the template arguments of its class.
 
 #ifndef ALLOCSCOPE_TYPES_CALLED_NAME_HPP
@@ -30542,6 +29540,991 @@ inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
+
+// implicit_function.hpp - recognises constructors and assignments that the compiler made.
+
+#ifndef ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
+#define ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether the declaration that the token belongs to ends with "= default".
+inline bool is_defaulted(const source_outline& file, std::size_t at) noexcept {
+    while (at + 1 < file.tokens().size()) {
+        const text token = file.tokens()[at].spelling();
+        if (token == ";" || token == "{" || token == "}") return false;
+        if (token == "=" && file.is_at(++at, "default")) return true;
+        ++at;
+    }
+    return false;
+}
+
+inline bool is_implicit_function(const code_frame& frame, source_cache& sources) {
+    if (frame.is_implicit) return true;
+    if (!frame.may_be_implicit) return false;
+    const source_outline* file = source_of(frame, sources);
+    if (file == nullptr || frame.is_nearby) return false;
+    const std::size_t at = file->token_from(frame.line, frame.column);
+    if (at != 0 && (file->is_at(at - 1, "struct") || file->is_at(at - 1, "class"))) return true;
+    // clang++ gives the copies of members columns inside the last word.
+    return is_defaulted(*file, at) || is_defaulted(*file, file->token_from(frame.line, 0));
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
+
+// placed_new.hpp - finds the `new` that compilers place at a line and column of a source file.
+
+#ifndef ALLOCSCOPE_TYPES_PLACED_NEW_HPP
+#define ALLOCSCOPE_TYPES_PLACED_NEW_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// True if something in [begin, end) might call operator new at the same position: `operator`, or a
+// possible macro with a `new` inside, by naming convention or because this file defines it.
+inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end && i < file.tokens().size(); ++i) {
+        const text word = file.text_at(i);
+        if (!is_word(word)) continue;
+        if (word == "operator" || file.is_macro(word)) return true;
+        const bool is_call = file.is_at(i + 1, "(");
+        const bool is_upper = word.find_first_of(lower_case) == no_position;
+        if (is_call && is_upper && word.size() > 1) return true;
+    }
+    return false;
+}
+
+// The last word of the type: the name by which its size is known.
+inline text own_word(const source_outline& file, const new_expression& expression) {
+    text own;
+    for (std::size_t at = expression.type_begin; at < expression.type_end; ++at) {
+        if (file.is_at(at, "<")) break;
+        if (file.is_word_at(at)) own = file.text_at(at);
+    }
+    return own;
+}
+
+// Whether objects of two expressions certainly differ in size.
+inline bool differ_in_size(const source_outline& file, const new_expression& a,
+                           const new_expression& b, const type_knowledge& knowledge) {
+    const auto bytes_of = [&](const new_expression& of) {
+        const bool is_one_word = of.type_end == of.type_begin + 1;
+        const text last = file.text_at(of.type_end - 1);
+        const std::uint64_t plain =
+            is_one_word || last == "*" ? bytes_of_plain_type(last) : std::uint64_t{0};
+        const text own = own_word(file, of);
+        if (plain != 0) return plain;
+        return knowledge.bytes_of(own == "string" ? text{"basic_string"} : own);
+    };
+    const std::uint64_t bytes = bytes_of(a);
+    const std::uint64_t others = bytes_of(b);
+    return bytes != 0 && others != 0 && bytes != others;
+}
+
+// The name of the function in whose call an expression is an argument by itself, if g++ may place
+// it at the call (see find_in_call); otherwise "".
+inline text called_around(const source_outline& file, const new_expression& expression) {
+    if (expression.has_initialiser) return {};
+    std::size_t at = expression.begin - 1;
+    while (file.is_at(at, ",")) {
+        while (--at > 0 && !file.is_any_at(at, ", ( ; { }")) {
+            if (file.is_any_at(at, ") ]") && file.partner(at) != 0) at = file.partner(at);
+        }
+    }
+    return file.is_at(at, "(") ? file.text_at(at - 1) : text{};
+}
+
+// If a `new` without initialiser is an argument of a call by itself, g++ places it at the call's
+// "(". Finds the only such new-expression in that call.
+inline const new_expression* find_in_call(const source_outline& file, std::size_t open) {
+    const std::size_t close = file.partner(open);
+    if (close <= open) return nullptr;
+    const list<new_expression>& all = file.expressions();
+    const new_expression* only = nullptr;
+    for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin <= close; ++i) {
+        if (all[i].has_initialiser) continue;
+        if (only != nullptr) return nullptr;
+        only = &all[i];
+    }
+    if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
+    const text before = file.text_at(only->begin - 1);
+    return before == "(" || before == "," ? only : nullptr;
+}
+
+// Without a column: the only new-expression that begins or ends on the line.
+inline const new_expression* find_on_line(const source_outline& file, int line) {
+    const list<source_token>& tokens = file.tokens();
+    const list<new_expression>& all = file.expressions();
+    const new_expression* only = nullptr;
+    for (std::size_t i =
+             partition_point(all.data(), all.size(),
+                             [&](const new_expression& e) { return tokens[e.reach].line < line; });
+         i < all.size() && tokens[all[i].begin].line <= line; ++i) {
+        if (tokens[all[i].begin].line != line && tokens[all[i].last].line != line) continue;
+        if (only != nullptr) return nullptr;
+        only = &all[i];
+    }
+    if (only == nullptr) return nullptr;
+    const std::size_t first = file.token_from(tokens[only->begin].line, 0);
+    const std::size_t behind = file.token_from(tokens[only->last].line + 1, 0);
+    return has_hidden_new(file, first, behind) ? nullptr : only;
+}
+
+inline const new_expression* find_new_expression(const source_outline& file, int line, int column) {
+    if (column <= 0) return find_on_line(file, line);
+    const source_token* token = file.token_at(line, column);
+    if (token == nullptr) return nullptr;
+    const auto at = static_cast<std::size_t>(token - file.tokens().begin());
+    if (const new_expression* found = file.expression_at(at)) return found;
+    return token->spelling() == "(" ? find_in_call(file, at) : nullptr;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_PLACED_NEW_HPP
+
+// thrown_value.hpp - finds the `throw` at the place where the memory of an exception is asked for.
+
+#ifndef ALLOCSCOPE_TYPES_THROWN_VALUE_HPP
+#define ALLOCSCOPE_TYPES_THROWN_VALUE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether the frame at `asking`, which asked for memory, throws what it asked for.
+ALLOCSCOPE_INLINE bool is_throwing(const list<code_frame>& frames, std::size_t asking) noexcept {
+    return asking != 0 && frames[asking - 1].function == "__cxa_allocate_exception";
+}
+
+// Reads the `throw` at a place, which is that of a token. Returns false if there is none, or if its
+// value cannot be read.
+inline bool find_thrown(const source_outline& file, int line, int column, new_expression& found) {
+    const std::size_t at = file.token_from(line, column);
+    std::size_t begin = at;
+    while (begin != 0 && !file.is_any_at(begin, "throw ; {")) {
+        const std::size_t partner = file.partner(begin);
+        begin = (partner != 0 && partner < begin ? partner : begin) - 1;
+    }
+    found.scope = file.scope_of(begin);
+    return file.is_at(begin, "throw") && new_reader{file}.read_throw(begin, found) &&
+           (at == begin || at == found.last);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_THROWN_VALUE_HPP
+
+// type_from_source.hpp - the T of the `new T` at a frame's file, line and column.
+
+#ifndef ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
+#define ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Spells the type of a new-expression.
+class source_spelling : private type_spelling {
+public:
+    source_spelling(arena& memory, const source_outline& file, const new_expression& expression,
+                    const function_name& name, const type_knowledge& knowledge,
+                    bool is_at_begin = false)
+        : type_spelling(memory, file, expression.begin, expression.scope, name, knowledge),
+          expression_(expression),
+          is_at_begin_(is_at_begin) {}
+
+    // The type, with the blanks and the order of words as in the source; "" if it is not certain.
+    text spelled() const {
+        const text type = expression_.has_type ? written() : text{};
+        return named(type.empty() && !shares_place() ? of_pointer() : type);
+    }
+
+    text written() const {
+        const text own = own_word(file_, expression_);
+        if (expression_.is_request && !is_certain_request()) return {};
+        if (expression_.is_of_variable) {
+            return decayed(type_of_value(expression_.type_begin, expression_.type_end, 0));
+        }
+        if (expression_.is_of_value) {
+            const text made = of_call(own);
+            if (!made.empty() || !is_class_of_value(own)) return made;
+        }
+        text_out type{memory_};
+        if (!write(type, expression_.type_begin, expression_.type_end, 0)) return {};
+        return is_doubtful(own) || is_unresolved(type.view()) ? text{} : type.view();
+    }
+
+    // The type of `f(x)` or `static_cast<T>(x)` in `new auto(...)`.
+    text of_call(text own) const {
+        if (own == "static_cast") {
+            text_out cast{memory_};
+            const bool is_read =
+                write(cast, expression_.type_begin + 2, expression_.type_end - 1, 0);
+            return is_read && !is_unresolved(cast.view()) ? decayed(cast.view()) : text{};
+        }
+        const text type = made_by_call(own);
+        return decayed(type.empty() ? made_by_call("operator()") : type);
+    }
+
+    // Whether `own(x)` makes an object. It might be a call of a function, or of a variable, whose
+    // name a class has in another scope.
+    bool is_class_of_value(text own) const {
+        const std::size_t name = expression_.type_begin;
+        if (file_.is_any_at(expression_.type_end - 2, ". ->")) return false;
+        if (builtin_type{}.take(own) || is_parameter(own)) return true;
+        if (is_of_standard_library(own) || file_.is_at(name, "typename")) return true;
+        if (file_.is_at(expression_.type_end, "{")) return is_type_or_namespace(own);
+        const bool is_scoped = name + 1 != expression_.type_end && !file_.is_at(name + 1, "<");
+        if (!is_scoped && find_variable(file_, name).at != 0) return false;
+        const name_kind kind = knowledge_.kind_of(own);
+        if (kind == name_kind::believed) return true;
+        if (file_.declares_function(own)) return false;
+        if (kind < name_kind::type) return file_.is_defined(own);
+        return is_class_there(name, expression_.type_end, own);
+    }
+
+    // Whether the type is printed as a member of a template, `traits<part>::type`, which stands for
+    // another type, or has an expression.
+    bool is_unresolved(text written) const {
+        if (!written.contains(">")) return false;
+        // Of what may be an alias of a pointer
+        if (written.contains("remove_pointer") && !written.contains("*")) return true;
+        const text type = pretty_type(memory_, written);
+        if (has_expression(type)) return true;
+        const std::size_t begin = type.starts_with("const ") ? 6 : 0;
+        const std::size_t at = type.rfind('>');
+        if (at == no_position || !type.substr(at + 1).starts_with("::")) return false;
+        const text path = type.substr(begin, type.find_first_of("*&[", at + 1) - begin);
+        const function_name name = parse_function_name(memory_, path);
+        if (name.components.size() < 2) return true;
+        const text own = name.last().name;
+        const text outer = name.components[name.components.size() - 2].name;
+        bool is_class = false;
+        for (const name_declaration* each = file_.last_declared(own); each != nullptr;
+             each = file_.declared_before(*each)) {
+            if (class_of_body(file_, each->block) != outer) continue;
+            if (!file_.is_any_at(each->at - 1, "struct class union enum")) return true;
+            is_class = true;
+        }
+        if (is_class) return false;
+        return body_of_class(file_, outer) != 0 ||
+               (knowledge_.are_classes != nullptr &&
+                !knowledge_.are_known_classes(plain_name(memory_, name)));
+    }
+
+    // "" for a type that clang names after its place: "box<(lambda at /home/main.cpp:3:9)>".
+    static text named(text type) noexcept { return type.contains("(lambda at ") ? text{} : type; }
+
+    // Whether a type has parts that only the compiler can read: `std::invoke_result_t<F>`,
+    // `buffer<16 + 8>`, `buffer<sizeof(T)>`.
+    static bool has_expression(text type) noexcept {
+        if (type.contains("sizeof") || type.find_first_of("+/%?") != no_position) return true;
+        std::size_t name = 0;
+        for (std::size_t at = 0; at < type.size(); ++at) {
+            const char sign = type[at];
+            if (is_name_character(sign) || sign == ':') continue;
+            const text word = type.substr(name, at - name);
+            const bool is_number = !word.empty() && word[0] >= '0' && word[0] <= '9';
+            if (is_number && (sign == '*' || sign == '-')) return true;
+            if (sign == '<' && word.starts_with("std::") && word.ends_with("_t")) return true;
+            name = at + 1;
+        }
+        return false;
+    }
+
+    // The compiler has deduced the type of p in `auto* p = new box{1};`. In `return new box{1};` it
+    // is that which the function returns, unless that is a class, which may be a base class.
+    text of_pointer() const {
+        const std::size_t end =
+            expression_.has_initialiser ? expression_.last + 1 : expression_.type_end;
+        if (!file_.is_any_at(end, "; [")) return {};
+        std::size_t before = expression_.begin - 1;
+        const bool is_returned = file_.is_at(before, "return");
+        const text name = is_returned ? text{} : file_.text_at(--before);
+        while (file_.is_any_at(before - 1, "* const")) --before;
+        if (!is_returned && !file_.is_at(before - 1, "auto")) return {};
+        text type =
+            decayed(described(name, is_returned ? asked_name::result : asked_name::variable));
+        if (!type.ends_with("*")) return {};
+        type.remove_suffix(1);
+        const bool is_certain = !is_returned || type.ends_with("*") ||
+                                builtin_type{}.take(type.substr(0, type.find(' ')));
+        return is_certain ? type : text{};
+    }
+
+    // For `new app::box(x)` of a class template: "app::box<int>" if the constructor of that class
+    // is called for it. Or else "app::box<", or "app::box<int" for `app::box(int())`. For `new Ts`
+    // of a pack: "<int, part>". "" for other expressions, such as an aggregate in braces.
+    text deduced() const {
+        const std::size_t open = expression_.type_end;
+        const text pack = of_pack();
+        if (!pack.empty()) return joined(memory_, "<", pack, ">");
+        if (!expression_.has_initialiser || !file_.is_any_at(open, "( {")) return {};
+        if (expression_.is_of_value || expression_.is_of_variable) return {};
+        text_out path{memory_};
+        for (std::size_t i = expression_.type_begin; i < open; ++i) {
+            const text word = file_.text_at(i);
+            const bool is_name = is_word(word) && !is_parameter(word) && !file_.is_macro(word);
+            if (!is_name && word != "::") return {};
+            path << word;
+        }
+        const std::size_t last = open - 1;
+        const text own = file_.text_at(last);
+        const bool is_local =
+            find_local_name(file_, expression_.begin, own).what != local_name::kind::none;
+        if (is_local || !is_bare_template(last, open, own)) return {};
+        const text built = made_by_call(own);
+        if (!built.empty() || file_.is_at(open, "{")) return built;
+        path << '<';
+        const std::size_t close = file_.partner(open);
+        std::size_t end = close;  // of the type in `T()` or `T{}`
+        if (file_.is_any_at(close - 1, ") }")) end = file_.partner(close - 1);
+        text_out first{memory_};
+        text argument;
+        int depth = 0;  // of angle brackets
+        for (std::size_t i = open + 1; i < end; ++i) {
+            const text token = file_.text_at(i);
+            if (token == "<") ++depth;
+            if (token == ">") --depth;
+            if (is_listed(token, "( { .") || (token == "," && depth == 0)) return path.view();
+            if (is_word(token) && depth == 0) argument = token;
+        }
+        if (end == close || !is_certain_type(argument) || argument == own ||
+            !write(first, open + 1, end, 1)) {
+            return path.view();
+        }
+        const text type = pretty_type(memory_, first.view());
+        path << type;
+        const bool is_certain = is_class_here(argument) || type == "std::string";
+        if (is_certain && is_undescribed(own) && takes_its_parameter(own)) path << '>';
+        return path.view();
+    }
+
+    // Whether the debug information does not know a class with that name.
+    bool is_undescribed(text own) const { return knowledge_.kind_of(own) < name_kind::type; }
+
+    // "app::box<>" for `new app::box<Ts>...`; "" for other expressions.
+    text begun() const {
+        const std::size_t end = expression_.type_end;
+        std::size_t open = expression_.type_begin;
+        while (open < end && !file_.is_at(open, "<")) ++open;
+        if (expression_.is_request || file_.is_at(end, "[")) return {};
+        if (open == end || file_.behind_angles(open) != end) return {};
+        const char* const begin = file_.text_at(expression_.type_begin).data();
+        const text path{begin, static_cast<std::size_t>(file_.text_at(open).data() - begin)};
+        return joined(memory_, path, "<>");
+    }
+
+    // The class whose constructor is called for the expression, whatever its type is called; "" if
+    // that is not certain. From version 13 on, g++ gives the place of an aggregate to the
+    // constructors of its members, which are mostly the standard library's.
+    text constructed() const {
+        if (expression_.is_request || expression_.is_of_value) return {};
+        const text type = made_by_call({});
+        if (type.starts_with("std::")) return {};
+        const function_name name = parse_function_name(memory_, type);
+        return name.is_known() && may_be_default_of(name.last().name) ? text{} : type;
+    }
+
+    // Whether a `new` in a default argument may have the place of this one.
+    ALLOCSCOPE_INLINE bool shares_place() const {
+        return file_.has_new_in_default(own_word(file_, expression_)) ||
+               file_.has_new_in_default(called_around(file_, expression_));
+    }
+
+private:
+    // The types of the pack in `new Ts`; "" if it is something else.
+    text of_pack() const {
+        if (expression_.type_end != expression_.type_begin + 1) return {};
+        if (file_.is_at(expression_.type_end, "[")) return {};  // the size is that of several
+        const text word = file_.text_at(expression_.type_begin);
+        const text nothing;
+        return is_parameter(word) ? meaning_of(word, false, &nothing) : text{};
+    }
+
+    // The class whose constructor is called for the expression, or what the function returns that
+    // is called in `new auto(f(x))`. The places are those at which compilers put the call: the last
+    // token or the `new`; the name, with its scopes or without; the bracket behind it. "" if that
+    // is not certain.
+    text made_by_call(text own) const {
+        const std::size_t open = expression_.type_end;
+        const std::size_t tokens[] = {expression_.last, expression_.begin, expression_.type_begin,
+                                      open - 1, open};
+        line_and_column places[5];
+        for (std::size_t i = 0; i < 5; ++i) {
+            const source_token& token = file_.tokens()[tokens[i]];
+            places[i] = {static_cast<std::uint32_t>(token.line),
+                         static_cast<std::uint32_t>(token.column)};
+        }
+        const std::size_t count = own.empty() ? 3 : 5;  // brackets may belong to arguments
+        return named(knowledge_.made_by(own, {places, count}, memory_));
+    }
+
+    // Whether the name is that of a built-in type or of a class in the file, and not an alias.
+    bool is_class_here(text word) const {
+        if (file_.class_named(word) == 0) return builtin_type{}.take(word);
+        return file_.last_declared(word)->previous == 0;
+    }
+
+    // Whether the compiler concludes from `own(x)` that it is an own<X>: the template has one
+    // parameter and one constructor, `own(T x)`, and the file has no guide.
+    bool takes_its_parameter(text own) const {
+        const std::size_t body = body_of_class(file_, own);
+        const list<const template_header*> headers =
+            file_.headers_around(memory_, file_.scope_of(body + 1));
+        if (body == 0 || headers.size() != 1 || headers[0]->parameters.size() != 1) return false;
+        if (file_.may_guide(own) || headers[0]->packs != 0) return false;
+        std::size_t constructors = 0;
+        for (std::size_t at = body; at < file_.partner(body); ++at) {
+            if (file_.text_at(at) != own || !file_.is_at(at + 1, "(")) continue;
+            const bool takes_it = file_.text_at(at + 2) == headers[0]->parameters[0];
+            if (!takes_it || file_.partner(at + 1) != at + 4) return false;
+            ++constructors;
+        }
+        return constructors == 1;
+    }
+
+    // Whether `word()` as an argument makes an object. It might be a call of a function.
+    bool is_certain_type(text word) const {
+        return builtin_type{}.take(word) || is_parameter(word) || is_described(word);
+    }
+
+    bool is_of_standard_library(text own) const {
+        return file_.is_at(expression_.type_begin, "std") &&
+               (is_standard_template(own) || is_standard_class(own));
+    }
+
+    // Whether the block may be that of a `new` in a default argument, and its size would not show
+    // it. Outside of templates only clang places a call at the `new` itself, and never one of a
+    // default argument.
+    bool is_doubtful(text own) const {
+        const bool is_in_template = has_template_around() || has_arguments(name_);
+        if (is_at_begin_ && !is_in_template) return false;
+        return may_be_default_of(own) || may_be_default_of(called_around(file_, expression_));
+    }
+
+    bool may_be_default_of(text function) const {
+        if (!file_.has_new_in_default(function)) return false;
+        const new_expression* other = file_.default_of(function);
+        return other == nullptr || !differ_in_size(file_, expression_, *other, knowledge_);
+    }
+
+    // The name in `sizeof(name)` may be a variable. `static_cast<name*>(` or `name* p =` shows that
+    // it is a type, or the debug information if the file has one class with that name and the
+    // function sees no variable.
+    bool is_certain_request() const {
+        const text name = file_.text_at(expression_.type_begin);
+        const bool is_one_word = expression_.type_end == expression_.type_begin + 1;
+        if (!is_one_word || builtin_type{}.take(name) || is_parameter(name)) return true;
+        std::size_t at = expression_.begin;
+        for (int left = 12; left != 0 && at > 0; --left, --at) {
+            if (file_.is_at(at, "*") && file_.text_at(at - 1) == name) return true;
+        }
+        return body_of_class(file_, name) != 0 && knowledge_.kind_of(name) == name_kind::type &&
+               find_variable(file_, expression_.type_begin).at == 0 && !is_for_others(name);
+    }
+
+    // Whether the next statements of the block make an object of another class, which may have the
+    // same size, in that memory: `new (memory) other`.
+    bool is_for_others(text name) const {
+        constexpr std::size_t most_tokens = 64;
+        std::size_t at = expression_.type_end;
+        for (const std::size_t end = at + most_tokens; at < end; ++at) {
+            if (file_.is_at(at, "}") && file_.partner(at) < expression_.begin) break;
+            if (!file_.is_at(at, "new") || !file_.is_at(at + 1, "(")) continue;
+            const std::size_t type = file_.partner(at + 1) + 1;
+            if (file_.is_word_at(type) && file_.text_at(type) != name) return true;
+        }
+        return false;
+    }
+
+    const new_expression& expression_;
+    bool is_at_begin_;  // the call is placed at the `new`, not at the last token
+};
+
+// What the source says about a `new` besides its type.
+struct source_notes {
+    bool is_thrown = false;     // asked: the memory is that of an exception
+    bool is_array = false;      // `new T[n]`, or an exception, which the runtime adds something to
+    bool shares_place = false;  // with a `new` in a default argument
+    text deduced = {};          // if the type is not certain: type_answer::candidate
+};
+
+// The type of the `new` at the frame's line and column; "" if that is not certain. The frame must
+// be the direct caller of operator new.
+inline text type_from_source(read_names& names, const code_frame& frame, source_cache& sources,
+                             const type_knowledge& knowledge = {}, source_notes* notes = nullptr) {
+    if (is_standard_header(frame.file) || frame.is_nearby) return {};
+    const function_name& function = names.of(frame.function).parts;
+    // Without a column, the initialiser of a member would be confused with an expression on the
+    // line of the constructor.
+    const bool is_thrown = notes != nullptr && notes->is_thrown;
+    if (frame.column <= 0 && (is_thrown || is_constructor(function))) return {};
+    const source_outline* file = source_of(frame, sources);
+    if (file == nullptr) return {};
+    new_expression thrown;
+    if (is_thrown && !find_thrown(*file, frame.line, frame.column, thrown)) return {};
+    const new_expression* expression =
+        is_thrown ? &thrown : find_new_expression(*file, frame.line, frame.column);
+    if (expression == nullptr) return {};
+    const borrowed_memory meanwhile{names.scratch()};
+    const source_token& first = file->tokens()[expression->begin];
+    const bool is_at_begin =
+        frame.column > 0 && first.line == frame.line && first.column == frame.column;
+    const source_spelling spelling{names.scratch(), *file,     *expression,
+                                   function,        knowledge, is_at_begin};
+    text type = spelling.spelled();
+    if (notes != nullptr) {
+        const std::size_t behind = expression->type_end;
+        notes->is_array = is_thrown || expression->is_request || file->text_at(behind) == "[";
+        notes->shares_place = spelling.shares_place();
+        const bool is_asked = type.empty() && !notes->shares_place;
+        text deduced = is_asked ? spelling.deduced() : text{};
+        if (has_all_arguments(deduced) && !deduced.starts_with("<") &&
+            spelling.is_undescribed(own_word(*file, *expression))) {
+            type = deduced;
+        }
+        if (is_asked && deduced.empty()) deduced = spelling.constructed();
+        if (is_asked && deduced.empty()) deduced = spelling.begun();
+        notes->deduced =
+            has_all_arguments(deduced) ? names.made(deduced) : copy_of(names.memory(), deduced);
+    }
+    return names.made(type);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
+
+// new_in_macro.hpp - the type of a `new` that a macro writes.
+
+#ifndef ALLOCSCOPE_TYPES_NEW_IN_MACRO_HPP
+#define ALLOCSCOPE_TYPES_NEW_IN_MACRO_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The macros of a file and of the headers that it includes from its own folder, as compilers look
+// for #include "..." first.
+class seen_macros {
+public:
+    seen_macros(arena& memory, source_cache& sources, const code_frame& frame,
+                const source_outline& file)
+        : memory_(memory), sources_(sources), built_ns_(frame.built_ns), files_(memory) {
+        add(file, frame.file);
+    }
+
+    bool is_macro(text name) const noexcept {
+        for (const source_outline* each : files_) {
+            if (each->is_macro(name)) return true;
+        }
+        return false;
+    }
+
+    // The only definition; null: it is not certain what the macro stands for.
+    const macro_line* definition_of(text name) const noexcept {
+        const macro_line* only = nullptr;
+        for (const source_outline* each : files_) {
+            if (!each->is_macro(name)) continue;
+            if (only != nullptr) return nullptr;
+            only = each->definition_of(name);
+            if (only == nullptr) return nullptr;
+        }
+        return only;
+    }
+
+private:
+    static constexpr std::size_t most_files = 64;
+
+    void add(const source_outline& file, text path) {
+        files_.push_back(&file);
+        const text folder = path.substr(0, path.rfind('/') + 1);
+        for (const text name : file.includes()) {
+            const text header = joined(memory_, folder, name);
+            const source_outline* const other =
+                files_.size() < most_files ? sources_.find(header, built_ns_) : nullptr;
+            bool is_new = other != nullptr;
+            for (const source_outline* each : files_) is_new = is_new && each != other;
+            if (is_new) add(*other, header);
+        }
+    }
+
+    arena& memory_;
+    source_cache& sources_;
+    std::uint64_t built_ns_;
+    list<const source_outline*> files_;
+};
+
+inline bool may_allocate(text words) noexcept {
+    return words.contains("new") || words.contains("alloc");
+}
+
+// The text of the macro at `at`, with its arguments inserted; "" if that is not certain.
+inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at,
+                           const seen_macros& macros) {
+    const macro_line* macro = macros.definition_of(file.text_at(at));
+    if (macro == nullptr) return {};
+    const token_list body = read_tokens(memory, macro->rest);
+    list<text> parameters{memory};
+    list<text> arguments{memory};
+    std::size_t next = 0;
+    bool has_pack = false;
+    if (macro->rest.starts_with("(")) {
+        const bool is_call = file.is_at(at + 1, "(");
+        const std::size_t close = is_call ? file.partner(at + 1) : 0;
+        if (close == 0) return {};
+        for (++next; next < body.tokens.size() && spelling_at(body.tokens, next) != ")"; ++next) {
+            const text word = spelling_at(body.tokens, next);
+            if (is_word(word)) parameters.push_back(word);
+            if (word == "." && !has_pack) parameters.push_back("__VA_ARGS__");
+            has_pack = has_pack || word == ".";
+        }
+        ++next;
+        const char* begin = nullptr;
+        for (std::size_t i = at + 2; i <= close; ++i) {
+            const text token = file.text_at(i);
+            const bool is_in_pack = has_pack && arguments.size() + 1 == parameters.size();
+            if (i == close || (token == "," && !is_in_pack)) {
+                const text last = file.text_at(i - 1);
+                const char* const end = last.data() + last.size();
+                arguments.push_back(
+                    begin != nullptr ? text{begin, static_cast<std::size_t>(end - begin)} : text{});
+                begin = nullptr;
+                continue;
+            }
+            if (begin == nullptr) begin = token.data();
+            if (macros.is_macro(token)) return {};
+            if (is_listed(token, "( [ {") && file.partner(i) > i) i = file.partner(i);
+        }
+    }
+    text_out made{memory};
+    bool is_pasted = true;  // the next word is a part of the one before it: `make_##T`
+    for (; next < body.tokens.size(); ++next) {
+        const text word = spelling_at(body.tokens, next);
+        if (word == "#" && spelling_at(body.tokens, next + 1) == "#" && !is_pasted) {
+            is_pasted = true;
+            ++next;
+            continue;
+        }
+        if (word == "#") {
+            made << " \"\"";  // `#name` is a text
+            ++next;
+            continue;
+        }
+        if (macros.is_macro(word) && may_allocate(macro->rest)) {
+            const macro_line* const inner = macros.definition_of(word);
+            if (inner == nullptr || may_allocate(inner->rest)) return {};
+        }
+        std::size_t i = 0;
+        while (i < parameters.size() && parameters[i] != word) ++i;
+        if (i < parameters.size() && i >= arguments.size()) {
+            if (!has_pack) return {};
+            continue;
+        }
+        made << (is_pasted ? "" : " ") << (i < parameters.size() ? arguments[i] : word);
+        is_pasted = false;
+    }
+    return made.view();
+}
+
+// Whether the names of types in a macro, and in its arguments, mean the same everywhere: the debug
+// information knows them, they are no macros, and the function and its classes declare no others.
+inline bool are_known_names(const source_outline& file, std::size_t at, const seen_macros& macros,
+                            const source_outline& made, const new_expression& expression,
+                            const type_knowledge& knowledge) {
+    for (std::size_t i = expression.type_begin; i < expression.type_end; ++i) {
+        const text word = made.text_at(i);
+        if (!is_word(word) || word == "std" || word == "const") continue;
+        if (macros.is_macro(word)) return false;
+        if (builtin_type{}.take(word)) continue;
+        if (find_local_name(file, at, word).what != local_name::kind::none) return false;
+        const bool is_of_std =
+            i > 1 && is_listed(word, "string wstring") && made.is_at(i - 2, "std");
+        if (is_of_std) continue;
+        const name_kind kind = knowledge.kind_of(word);
+        if (kind == name_kind::unknown && !file.is_defined(word)) return false;
+        const bool is_template = kind == name_kind::class_template || file.is_class_template(word);
+        const text behind = made.text_at(i + 1);
+        if (is_template && behind != "<") return false;
+    }
+    return true;
+}
+
+// The text that the macro at `at` writes, or if that has no `new`, the only macro with one that it
+// uses in turn; "" if that is not certain. At most `left` macros use each other.
+inline text text_with_new(arena& memory, const source_outline& file, std::size_t at,
+                          const seen_macros& macros, int left = 4) {
+    text made = expanded_macro(memory, file, at, macros);
+    if (made.empty() || may_allocate(made) || left == 0) return left != 0 ? made : text{};
+    const source_outline from{memory, made};
+    for (std::size_t i = 0; i < from.tokens().size(); ++i) {
+        if (!macros.is_macro(from.text_at(i))) continue;
+        const text inner = text_with_new(memory, from, i, macros, left - 1);
+        if (inner.empty()) return {};
+        if (!may_allocate(inner)) continue;
+        if (may_allocate(made)) return {};
+        made = inner;
+    }
+    return made;
+}
+
+// The type of the only `new`, or request for bytes, in the macro that is used at `at`; "" if that
+// is not certain. `is_all` is set if the macro writes nothing else, so that nothing else can be
+// allocated at its place.
+inline text type_of_macro(arena& memory, const source_outline& file, std::size_t at,
+                          const code_frame& frame, source_cache& sources,
+                          const function_name& function, const type_knowledge& knowledge,
+                          bool& is_all, bool& is_array) {
+    for (int i = 0; i < 2; ++i) {  // MAKE(T), MAKE(T)() and MAKE(T){}
+        if (file.is_any_at(at, ") }") && file.partner(at) > 0) at = file.partner(at) - 1;
+    }
+    const bool is_own = file.is_macro(file.text_at(at));
+    const bool may_be_macro = is_own || (file.is_word_at(at) && file.is_at(at + 1, "("));
+    if (!may_be_macro) return {};
+    const seen_macros macros{memory, sources, frame, file};
+    const source_outline made{memory, text_with_new(memory, file, at, macros)};
+    std::size_t count = 0;
+    for (const source_token& token : made.tokens()) {
+        count += is_listed(token.spelling(), "new malloc calloc realloc aligned_alloc") ? 1U : 0U;
+    }
+    if (count != 1 || made.expressions().size() != 1) return {};
+    const new_expression& only = made.expressions()[0];
+    if (!only.has_type || !are_known_names(file, at, macros, made, only, knowledge)) return {};
+    // What stands around a macro that is used in turn may allocate, too.
+    is_all = is_own && may_allocate(macros.definition_of(file.text_at(at))->rest);
+    is_array = only.is_request || made.is_at(only.type_end, "[");
+    for (std::size_t i = 0; i < made.tokens().size(); ++i) {
+        const text token = made.text_at(i);
+        // Behind the type there may also be names and numbers. A call may be that of a macro of
+        // another file.
+        // A request is cast to the type of a pointer.
+        bool is_harmless = only.is_request ? !is_word(token) || !made.is_at(i + 1, "(")
+                                           : is_listed(token, "( ) { }");
+        if (i >= only.begin) is_harmless = !file.has_new_in_default(token);
+        const bool is_behind = i >= only.type_end && is_word(token);
+        if (!is_harmless || (is_behind && made.is_any_at(i + 1, "( { <"))) is_all = false;
+    }
+    type_knowledge believed = knowledge;
+    believed.kind = nullptr;
+    believed.made = nullptr;  // its tokens have places of their own
+    return source_spelling{memory, made, only, function, believed}.spelled();
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_NEW_IN_MACRO_HPP
+
+// implied_new.hpp - finds the `new T` of a call if it is not written at the place of the call.
+
+#ifndef ALLOCSCOPE_TYPES_IMPLIED_NEW_HPP
+#define ALLOCSCOPE_TYPES_IMPLIED_NEW_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// --- initialisers of members ---
+
+// Whether the `new` at `at`, in the class body at `open`, is in the initialiser of a member, and
+// not in a function, a parameter or another class.
+inline bool is_in_initialiser(const source_outline& file, std::size_t open, std::size_t at) {
+    bool has_sign = false;
+    while (--at > open) {
+        const text token = file.text_at(at);
+        const text behind = file.text_at(at + 1);
+        if (token == ";" || (token == "}" && !is_listed(behind, ", )"))) break;
+        if (is_listed(token, ") ] }") && file.partner(at) != 0) {
+            at = file.partner(at);
+        } else if (token == "(") {
+            has_sign = false;  // the sign belongs to a parameter or an argument
+        } else if (token == "=") {
+            has_sign = true;
+        } else if (token == "{") {
+            const text before = file.text_at(at - 1);
+            const bool is_of_member =
+                is_word(before) && kind_of_block(file, at) == block_kind::of_function &&
+                !is_listed(before, "const noexcept override final try else do");
+            if (!is_of_member && !is_listed(before, "= ( ,")) return false;
+            has_sign = true;
+        }
+    }
+    return has_sign;
+}
+
+// The expressions in the member initialisers of the class whose body opens at `open`.
+inline list<const new_expression*> member_initialisers(arena& memory, const source_outline& file,
+                                                       std::size_t open) {
+    list<const new_expression*> found{memory};
+    const list<new_expression>& all = file.expressions();
+    for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin < file.partner(open);
+         ++i) {
+        if (is_in_initialiser(file, open, all[i].begin)) found.push_back(&all[i]);
+    }
+    return found;
+}
+
+// Whether nothing else in the class may ask for memory at the place of its initialisers.
+inline bool are_only_initialisers(const source_outline& file, std::size_t open) {
+    const std::size_t close = file.partner(open);
+    for (std::size_t at = open; at < close; ++at) {
+        const text word = file.text_at(at);
+        if (file.has_new_in_default(word)) return false;
+        const bool is_hidden = word == "operator" || file.is_macro(word);
+        if (is_hidden && is_in_initialiser(file, open, at)) return false;
+        const bool is_call = file.is_word_at(at) && file.is_at(at + 1, "(");
+        if (!is_call || file.is_any_at(at - 1, "new :: . ->")) continue;
+        const std::size_t inner = file.first_from(at);
+        const bool is_around = inner < file.expressions().size() &&
+                               file.expressions()[inner].begin < file.partner(at + 1);
+        // It may be a macro of another file, with a `new` in it.
+        const bool is_known = is_around || file.is_defined(word);
+        if (!is_known && is_in_initialiser(file, open, at)) return false;
+    }
+    return true;
+}
+
+// Whether the list of initialisers before the brace of a constructor has a `new`.
+inline bool has_new_before(const source_outline& file, std::size_t brace) {
+    for (std::size_t at = brace; at > 1; --at) {
+        const text token = file.text_at(at - 1);
+        if (is_listed(token, "; {") || token == "new") return token == "new";
+        if (token == "}" && file.partner(at - 1) + 1 == at - 1) continue;  // member{}
+        if (token == "}") return file.is_at(at, ",");                      // member{...},
+    }
+    return true;
+}
+
+// `at` is the place of a call in a constructor of the class `name`. The brace that opens the class,
+// if only an initialiser of a member can ask for memory there; otherwise 0.
+inline std::size_t class_of_initialisers(const source_outline& file, std::size_t at, text name) {
+    const text token = file.text_at(at);
+    std::size_t open = token == name ? class_body(file, at) : 0;
+    const bool is_elsewhere = file.is_at(at + 1, "::") || is_defaulted(file, at);
+    if (token != name) {
+        const std::size_t brace = token == "{" ? at : at + 1;
+        if (!is_listed(token, ") {") || !file.is_at(brace, "{")) return 0;
+        if (has_new_before(file, brace)) return 0;
+    }
+    if (open == 0 && (token != name || is_elsewhere)) open = body_of_class(file, name);
+    return open != 0 && are_only_initialisers(file, open) ? open : 0;
+}
+
+// --- default arguments ---
+
+// The only `new` among the default arguments of functions with this name; null: none or several.
+inline const new_expression* default_argument(const source_outline& file, text callee) {
+    const new_expression* only = file.default_of(callee);
+    if (only == nullptr) return nullptr;
+    const std::size_t close = file.partner(only->callee + 1);
+    const list<new_expression>& all = file.expressions();
+    for (std::size_t i = file.first_from(only->callee); i < all.size() && all[i].begin < close;
+         ++i) {
+        if (&all[i] != only) return nullptr;
+    }
+    return has_hidden_new(file, only->callee, close) ? nullptr : only;
+}
+
+// The last token in the name of the function that is called at `at`.
+inline std::size_t end_of_callee(const source_outline& file, std::size_t at) {
+    if (file.is_at(at, ")")) at = file.partner(at);
+    if (at > 0 && file.is_at(at, "(")) --at;
+    if (file.is_at(at, "::")) ++at;
+    while (file.is_at(at + 1, "::")) at += 2;  // clang: the first
+    return at;
+}
+
+// The name of what is called at `at`: a function, or the class of a variable. "" if it has no `new`
+// in a default argument.
+inline text callee_at(const source_outline& file, std::size_t at) {
+    at = end_of_callee(file, at);
+    const text name = file.text_at(at);
+    if (!is_word(name) || file.is_macro(name)) return {};
+    if (file.has_new_in_default(name)) return name;
+    const text before = file.text_at(at - 1);
+    return file.has_new_in_default(before) ? before : text{};
+}
+
+// --- all of them ---
+
+// Completes the answer that the place of the call gave, which may be none. The initialiser of a
+// member gives the frame its line.
+inline void add_implied(read_names& names, code_frame& frame, source_cache& sources,
+                        const type_knowledge& knowledge, type_answer& answer) {
+    if (is_standard_header(frame.file)) return;
+    const source_outline* file = nullptr;
+    const std::size_t at = token_of(frame, sources, file);
+    if (at == 0) return;
+    const source_token& token = file->tokens()[at];
+    const borrowed_memory meanwhile{names.scratch()};
+    arena& scratch = names.scratch();
+    const new_expression* shown = find_new_expression(*file, frame.line, frame.column);
+    const function_name& function = names.of(frame.function).parts;
+    const function_name nobody{};
+    text type;
+    const text callee = callee_at(*file, at);
+    if (!callee.empty()) {
+        const new_expression* implied = default_argument(*file, callee);
+        if (implied == nullptr || !file->headers_around(scratch, implied->scope).empty()) return;
+        if (shown != nullptr && !differ_in_size(*file, *shown, *implied, knowledge)) return;
+        type = source_spelling{scratch, *file, *implied, nobody, knowledge}.spelled();
+    } else if (shown == nullptr) {
+        bool is_all = false;
+        bool is_array = false;
+        type = type_of_macro(scratch, *file, at, frame, sources, function, knowledge, is_all,
+                             is_array);
+        if (!type.empty() && is_all) {
+            answer = {names.made(type), type_evidence::source_text, is_array};
+            return;
+        }
+    }
+    if (!type.empty()) {
+        answer.candidate = names.made(type);
+        return;
+    }
+    if (shown != nullptr || !is_constructor(function)) return;
+    const auto known = sources.implied().insert(&token);
+    if (known.is_new) known.value = class_of_initialisers(*file, at, function.last().name);
+    if (known.value == 0) return;
+    const list<const new_expression*> all = member_initialisers(scratch, *file, known.value);
+    text_out types{scratch};
+    bool is_array = false;
+    for (const new_expression* each : all) {
+        type = source_spelling{scratch, *file, *each, function, knowledge}.spelled();
+        is_array = is_array || file->is_at(each->type_end, "[");
+        if (type.empty()) return;
+        types << (types.empty() ? "<" : ", ") << type;
+    }
+    if (all.size() == 1) {
+        answer = {names.made(type), type_evidence::source_text, is_array};
+        frame.line = static_cast<int>(file->tokens()[all[0]->begin].line);
+    } else if (!all.empty() && !is_array) {  // the size shows which of them it is
+        types << '>';
+        answer.candidate = names.made(types.view());
+    }
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_IMPLIED_NEW_HPP
 
 // merged_calls.hpp - whether the compiler may have made one call of two that exclude each other.
 
@@ -34151,17 +34134,6 @@ struct row_key {
     const char* type;
 };
 
-ALLOCSCOPE_INLINE bool operator==(const row_key& a, const row_key& b) noexcept {
-    return a.path == b.path && a.place == b.place && a.number == b.number && a.type == b.type;
-}
-
-ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const row_key& key) noexcept {
-    std::uint64_t hash = hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.path));
-    hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.place));
-    hash = hash_step(hash, key.number);
-    return hash_finish(hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type)));
-}
-
 struct row_sum {
     const named_stack* stack;  // of the site with most objects
     std::uint64_t stack_objects;
@@ -34171,12 +34143,12 @@ struct row_sum {
     sample_sums* samples;  // null: every event was recorded
 };
 
-inline void sum_rows(table<row_key, row_sum>& rows, const live_window& window,
+inline void sum_rows(table<by_bytes<row_key>, row_sum>& rows, const live_window& window,
                      const list<named_stack*>& stacks) {
     for (std::size_t i = 0; i < window.sites.size(); ++i) {
         const named_stack& stack = *stacks[i];
         const live_site& site = window.sites[i];
-        row_sum& row = rows[{stack.path, stack.place, stack.number, stack.type}];
+        row_sum& row = rows[{{stack.path, stack.place, stack.number, stack.type}}];
         row.objects += site.objects;
         row.bytes += site.bytes;
         if (site.samples != nullptr) {
@@ -34213,7 +34185,7 @@ inline snapshot::row row_of(const row_sum& sum, const char* file, bool is_sample
 inline void make_rows(list<snapshot::row>& rows, list<file_name>& names, name_book& book,
                       const live_window& window, const list<named_stack*>& stacks) {
     arena& scratch = window.scratch;
-    table<row_key, row_sum> sums{scratch};
+    table<by_bytes<row_key>, row_sum> sums{scratch};
     sums.reserve(stacks.size());
     sum_rows(sums, window, stacks);
     // Many rows are of one file, so each path is shortened once.
@@ -42402,20 +42374,6 @@ struct frame_key {
     std::uint32_t is_inlined;
 };
 
-inline bool operator==(const frame_key& a, const frame_key& b) noexcept {
-    return a.address == b.address && a.offset == b.offset && a.function == b.function &&
-           a.file == b.file && a.module == b.module && a.line == b.line && a.column == b.column &&
-           a.is_inlined == b.is_inlined;
-}
-
-inline std::uint64_t hash_of_key(const frame_key& key) noexcept {
-    std::uint64_t hash = hash_step(hash_seed, key.address);
-    hash = hash_step(hash, key.offset + key.is_inlined);
-    hash = hash_step(hash, std::uint64_t{key.function} << 32U | key.file);
-    hash = hash_step(hash, std::uint64_t{key.module} << 32U | key.line);
-    return hash_finish(hash_step(hash, key.column));
-}
-
 // A frame as it was met: two of them are equal if they are copies of each other.
 struct met_frame {
     snapshot::frame frame;
@@ -42495,7 +42453,7 @@ private:
     };
 
     std::uint32_t number_by_texts(const snapshot::frame& frame) {
-        const auto known = numbers_.insert(key_of(frame));
+        const auto known = numbers_.insert({key_of(frame)});
         if (known.is_new) known.value = added(frame);
         return known.value;
     }
@@ -42527,7 +42485,7 @@ private:
     frames_differ_by identity_;
     text_numbers texts_;
     list<snapshot::frame> frames_;
-    table<frame_key, std::uint32_t> numbers_;
+    table<by_bytes<frame_key>, std::uint32_t> numbers_;
     table<met_frame, met_number> met_;
     list<std::uint32_t> near_;  // by hash: of the frame that was met there last, `met`; 0: none
     numbers_of_frames known_;
@@ -42627,15 +42585,6 @@ struct callgrind_key {
 };
 constexpr std::uint32_t callgrind_no_callee = static_cast<std::uint32_t>(-1);
 
-inline bool operator==(const callgrind_key& a, const callgrind_key& b) noexcept {
-    return a.function == b.function && a.line == b.line && a.callee == b.callee;
-}
-inline std::uint64_t hash_of_key(const callgrind_key& key) noexcept {
-    const std::uint64_t hash =
-        hash_step(hash_seed, std::uint64_t{key.function} << 32U | key.callee);
-    return hash_finish(hash_step(hash, key.line));
-}
-
 class callgrind_file {
 public:
     explicit callgrind_file(format_job& job)
@@ -42683,12 +42632,6 @@ private:
     };
     struct function_key {
         std::uint32_t name, file;
-        bool operator==(const function_key& other) const noexcept {
-            return name == other.name && file == other.file;
-        }
-        friend std::uint64_t hash_of_key(const function_key& key) noexcept {
-            return hash_finish(hash_step(hash_seed, std::uint64_t{key.name} << 32U | key.file));
-        }
     };
 
     std::uint32_t made_function(const snapshot::frame& frame) {
@@ -42697,7 +42640,7 @@ private:
         text_out file{job_.memory};
         write_printable(file, is_empty(frame.file) ? "???" : frame.file);
         const auto known = functions_.insert(
-            {texts_.number_of_text(name.view()), texts_.number_of_text(file.view())});
+            {{texts_.number_of_text(name.view()), texts_.number_of_text(file.view())}});
         if (known.is_new) {
             known.value = static_cast<std::uint32_t>(functions_.size() - 1);
             last_stack_of_.push_back(0);
@@ -42731,7 +42674,7 @@ private:
             const std::uint32_t function = function_of(frames, i - 1);
             std::uint64_t& last_stack = last_stack_of_[function];
             if (caller != callgrind_no_callee && last_stack != stack_number_) {
-                costs_[{caller, line, function}].add(numbers);
+                costs_[{{caller, line, function}}].add(numbers);
             }
             last_stack = stack_number_;
             caller = function;
@@ -42742,7 +42685,7 @@ private:
             const snapshot::frame unknown{"", "", 0, 0, false, 0, "", 0};
             caller = function_of({&unknown, nullptr, 1, 0}, 0);
         }
-        costs_[{caller, line, callgrind_no_callee}].add(numbers);
+        costs_[{{caller, line, callgrind_no_callee}}].add(numbers);
     }
 
     // The numbers of the costs, sorted by function.
@@ -42819,11 +42762,11 @@ private:
     text_out& out_;
     frame_book frames_;
     text_numbers texts_;
-    table<function_key, std::uint32_t> functions_;
+    table<by_bytes<function_key>, std::uint32_t> functions_;
     list<std::uint32_t> function_of_frame_;
     list<std::uint64_t> last_stack_of_;  // for each function: the last stack that had it, from 1
     std::uint64_t stack_number_ = 0;
-    table<callgrind_key, cost> costs_;
+    table<by_bytes<callgrind_key>, cost> costs_;
     cost totals_{};
     list<bool> is_text_written_;  // for each text as a function's name, and as a file's
 };
@@ -43473,13 +43416,6 @@ struct location_key {
     std::uint32_t frame;
 };
 
-inline bool operator==(location_key a, location_key b) noexcept {
-    return a.inner == b.inner && a.frame == b.frame;
-}
-inline std::uint64_t hash_of_key(location_key key) noexcept {
-    return hash_finish(hash_step(hash_seed, std::uint64_t{key.inner} << 32U | key.frame));
-}
-
 class location_book {
 public:
     explicit location_book(arena& memory)
@@ -43548,7 +43484,7 @@ private:
     }
     // The location of a frame together with the location that is inlined in it.
     std::uint32_t location_around(location_key key) {
-        const auto known = around_.insert(key);
+        const auto known = around_.insert({key});
         if (known.is_new) known.value = added(key);
         return known.value;
     }
@@ -43559,7 +43495,7 @@ private:
 
     frame_book frames_;
     list<location> locations_;
-    table<location_key, std::uint32_t> around_;
+    table<by_bytes<location_key>, std::uint32_t> around_;
     list<std::uint32_t> of_frame_;
     list<std::uint32_t> of_number_;  // of a numbered frame that is not inlined; 0: not met
 };
@@ -48159,25 +48095,11 @@ private:
 
     struct function_key {
         std::uint32_t name, file;
-        bool operator==(const function_key& other) const noexcept {
-            return name == other.name && file == other.file;
-        }
-        friend std::uint64_t hash_of_key(const function_key& key) noexcept {
-            return hash_finish(hash_step(hash_seed, std::uint64_t{key.name} << 32U | key.file));
-        }
     };
     // A function has a frame for each of its lines. These frames have the same texts, so it is
     // found by the addresses of its texts.
     struct function_address {
         const char *name, *file;
-        bool operator==(const function_address& other) const noexcept {
-            return name == other.name && file == other.file;
-        }
-        friend std::uint64_t hash_of_key(const function_address& key) noexcept {
-            const std::uint64_t hash =
-                hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.name));
-            return hash_finish(hash_step(hash, reinterpret_cast<std::uintptr_t>(key.file)));
-        }
     };
     struct mapping {
         snapshot::module module;
@@ -48313,7 +48235,7 @@ private:
     }
 
     std::uint32_t function_of(const snapshot::frame& frame) {
-        const function_address here{frame.function, frame.file};
+        const by_bytes<function_address> here{{frame.function, frame.file}};
         if (const std::uint32_t* known = functions_by_address_.find(here)) return *known;
         const std::uint32_t number = new_function_of(frame);
         if (!is_empty(frame.function)) functions_by_address_[here] = number;
@@ -48329,8 +48251,8 @@ private:
             name = string(shown.view());
         }
         const std::uint64_t file = is_empty(frame.file) ? 0 : printable_string(frame.file);
-        const auto known =
-            functions_.insert({static_cast<std::uint32_t>(name), static_cast<std::uint32_t>(file)});
+        const auto known = functions_.insert(
+            {{static_cast<std::uint32_t>(name), static_cast<std::uint32_t>(file)}});
         if (known.is_new) known.value = static_cast<std::uint32_t>(functions_.size());
         return known.value;
     }
@@ -48439,8 +48361,8 @@ private:
     text_out& out_;
     location_book locations_;
     text_numbers strings_;
-    table<function_key, std::uint32_t> functions_;
-    table<function_address, std::uint32_t> functions_by_address_;
+    table<by_bytes<function_key>, std::uint32_t> functions_;
+    table<by_bytes<function_address>, std::uint32_t> functions_by_address_;
     list<mapping> mappings_;
     list<text> thread_labels_;
     stack_numbers sum_;
@@ -50423,7 +50345,7 @@ private:
     }
     std::uint64_t& place_for(const numbered_frames& frames) {
         if (frames.count == 0) return number_of_no_frames_;
-        if (frames.numbers == nullptr) return stacks_[{frames.frames, frames.count}];
+        if (frames.numbers == nullptr) return stacks_[{{frames.frames, frames.count}}];
         if (frames.path >= number_of_path_.size()) number_of_path_.resize(frames.path + 1);
         return number_of_path_[frames.path];
     }
@@ -50578,13 +50500,6 @@ private:
     struct frame_span {
         const snapshot::frame* first;
         std::size_t count;
-        friend bool operator==(const frame_span& a, const frame_span& b) noexcept {
-            return a.first == b.first && a.count == b.count;
-        }
-        friend std::uint64_t hash_of_key(const frame_span& key) noexcept {
-            return hash_finish(
-                hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.first) ^ key.count));
-        }
     };
 
     const Write& write_;
@@ -50597,7 +50512,7 @@ private:
     frame_book frames_{table_memory_, frames_differ_by::address};
     // The numbers of stacks, from 1: found by the address of the frames, or by the number of the
     // path if the source has numbered its paths.
-    table<frame_span, std::uint64_t> stacks_{table_memory_};
+    table<by_bytes<frame_span>, std::uint64_t> stacks_{table_memory_};
     list<std::uint64_t> number_of_path_{table_memory_};
     std::uint64_t number_of_no_frames_ = 0;
     std::uint64_t stack_count_ = 0;
@@ -53660,14 +53575,6 @@ struct thread_key {
     std::uint64_t process_id, number;
 };
 
-inline bool operator==(const thread_key& a, const thread_key& b) noexcept {
-    return a.process_id == b.process_id && a.number == b.number;
-}
-
-inline std::uint64_t hash_of_key(const thread_key& key) noexcept {
-    return hash_finish(hash_step(hash_step(hash_seed, key.process_id), key.number));
-}
-
 class same_threads {
 public:
     // The list lies in `memory`. `are_processes_alike`: threads of two runs of a program may be the
@@ -53693,7 +53600,7 @@ public:
 
     // Its number in the list.
     std::size_t number_of(const snapshot::thread& wanted) {
-        std::size_t* at = &first_[{are_processes_alike_ ? 0 : wanted.process_id, wanted.number}];
+        std::size_t* at = &first_[{{are_processes_alike_ ? 0 : wanted.process_id, wanted.number}}];
         while (*at != 0) {
             snapshot::thread& known = threads_[*at - 1];
             if (known.name[0] == '\0') known.name = wanted.name;
@@ -53712,7 +53619,7 @@ private:
     bool are_processes_alike_;
     list<snapshot::thread> threads_;
     // Of each key the first thread, and of each thread the next one with its key: the number + 1.
-    table<thread_key, std::size_t> first_;
+    table<by_bytes<thread_key>, std::size_t> first_;
     list<std::size_t> next_;
     list<std::size_t> numbers_;  // for each thread of each side, its number in the list
     list<std::size_t> begins_;   // for each side, where its threads begin there

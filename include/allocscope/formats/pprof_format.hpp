@@ -298,8 +298,8 @@ private:
             name = string(shown.view());
         }
         const std::uint64_t file = is_empty(frame.file) ? 0 : printable_string(frame.file);
-        const auto known =
-            functions_.insert({{static_cast<std::uint32_t>(name), static_cast<std::uint32_t>(file)}});
+        const auto known = functions_.insert(
+            {{static_cast<std::uint32_t>(name), static_cast<std::uint32_t>(file)}});
         if (known.is_new) known.value = static_cast<std::uint32_t>(functions_.size());
         return known.value;
     }

@@ -21,7 +21,6 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text_numbers.hpp>

@@ -15,7 +15,6 @@
 #ifndef ALLOCSCOPE_GROUPING_SAME_THREADS_HPP
 #define ALLOCSCOPE_GROUPING_SAME_THREADS_HPP
 
-#include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/plain/arena.hpp>

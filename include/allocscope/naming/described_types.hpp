@@ -21,7 +21,7 @@
 #include <allocscope/symbols/entry_types.hpp>
 #include <allocscope/symbols/symbolizer.hpp>
 #include <allocscope/types/class_size.hpp>
-#include <allocscope/types/type_from_source.hpp>
+#include <allocscope/types/type_knowledge.hpp>
 
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 

@@ -19,7 +19,6 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
@@ -57,7 +56,9 @@ ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(text key) noexcept {
 template <class Key>
 struct by_bytes : Key {
     static_assert(__has_unique_object_representations(Key), "padding would be compared, too");
-    ALLOCSCOPE_INLINE text bytes() const noexcept { return {reinterpret_cast<const char*>(this), sizeof(Key)}; }
+    ALLOCSCOPE_INLINE text bytes() const noexcept {
+        return {reinterpret_cast<const char*>(this), sizeof(Key)};
+    }
 };
 template <class Key>
 ALLOCSCOPE_INLINE bool operator==(const by_bytes<Key>& a, const by_bytes<Key>& b) noexcept {

@@ -19,8 +19,8 @@
 #define ALLOCSCOPE_STATE_RECORDING_HEAD_HPP
 
 #include <allocscope/base/atomic.hpp>
-#include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
+#include <allocscope/config.hpp>
 #include <allocscope/platform/memory_look.hpp>
 #include <allocscope/platform/met_modules.hpp>
 #include <allocscope/platform/page_memory.hpp>

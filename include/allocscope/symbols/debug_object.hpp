@@ -16,7 +16,6 @@
 #define ALLOCSCOPE_SYMBOLS_DEBUG_OBJECT_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>

@@ -18,7 +18,6 @@
 #include <allocscope/binary/dwarf_constants.hpp>
 #include <allocscope/binary/dwarf_ranges.hpp>
 #include <allocscope/binary/dwarf_units.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>

@@ -12,7 +12,6 @@
 #include <allocscope/binary/dwarf_constants.hpp>
 #include <allocscope/binary/dwarf_forms.hpp>
 #include <allocscope/binary/dwarf_units.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/debug_entries.hpp>
 #include <allocscope/symbols/debug_units.hpp>

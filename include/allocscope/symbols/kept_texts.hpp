@@ -12,7 +12,6 @@
 #define ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>

@@ -3671,7 +3671,6 @@ constexpr std::uint8_t unit_skeleton = 0x04;
 constexpr std::uint8_t unit_split_compile = 0x05;
 constexpr std::uint8_t unit_split_type = 0x06;
 
-constexpr std::uint8_t range_end_of_list = 0x00;
 constexpr std::uint8_t range_base_addressx = 0x01;
 constexpr std::uint8_t range_startx_endx = 0x02;
 constexpr std::uint8_t range_startx_length = 0x03;
@@ -42805,19 +42804,9 @@ namespace detail {
 
 struct place_key {
     std::uint32_t file, type;
-    int line;
+    std::int64_t line;
     std::uint64_t offset;  // used only if there is no line
 };
-
-inline bool operator==(const place_key& a, const place_key& b) noexcept {
-    return a.file == b.file && a.type == b.type && a.line == b.line && a.offset == b.offset;
-}
-
-inline std::uint64_t hash_of_key(const place_key& key) noexcept {
-    std::uint64_t hash = hash_step(hash_seed, std::uint64_t{key.file} << 32U | key.type);
-    hash = hash_step(hash, static_cast<std::uint64_t>(key.line));
-    return hash_finish(hash_step(hash, key.offset));
-}
 
 class place_numbers {
 public:
@@ -42831,15 +42820,15 @@ public:
     // Takes a row or a stack.
     template <class Row>
     place_number meet(const Row& row) {
-        const auto known = numbers_.insert({texts_.number_of(row.file), texts_.number_of(row.type),
-                                            row.line, row.line == 0 ? row.offset : 0});
+        const auto known = numbers_.insert({{texts_.number_of(row.file), texts_.number_of(row.type),
+                                             row.line, row.line == 0 ? row.offset : 0}});
         if (known.is_new) known.value = numbers_.size() - 1;
         return {known.value, known.is_new};
     }
 
 private:
     text_numbers texts_;
-    table<place_key, std::size_t> numbers_;
+    table<by_bytes<place_key>, std::size_t> numbers_;
 };
 
 // Copies what a stack says about its place, and its frames, to a row; but not its numbers.
@@ -47774,7 +47763,6 @@ struct deflate_codes {
         std::uint32_t bits;
         std::uint8_t count;
     };
-    static constexpr std::uint32_t least_match = 4;
     static constexpr std::uint32_t longest_match = 258;
 
     code literals[256];

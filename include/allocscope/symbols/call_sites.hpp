@@ -63,16 +63,27 @@ ALLOCSCOPE_NOINLINE call_sites::call_sites(const debug_units& units, const debug
     : sites_(units.memory()) {
     entry_walker walker{units.sections(), unit.header, *unit.abbreviations, function};
     if (!walker.next() || walker.shape() == nullptr || !walker.shape()->has_children) return;
-    while (walker.next_in_function()) {
+    std::int64_t skipped_below = 0;  // 0: nothing is skipped
+    while (walker.next() && walker.depth() > 0) {
         const abbreviation* shape = walker.shape();
-        const bool is_site = shape != nullptr && (shape->tag == detail::dwarf::tag_call_site ||
-                                                  shape->tag == detail::dwarf::tag_gnu_call_site);
-        if (!is_site) continue;
-        bool is_jump = false;
-        const site found = read_site(units, unit, walker, is_jump);
-        if (is_jump) jump_ = found;
-        jump_count_ += is_jump ? 1U : 0U;
-        if (found.behind != 0 && found.called != 0) sites_.push_back(found);
+        if (shape == nullptr) {
+            const std::int64_t closed = walker.depth() - 1;
+            if (closed <= 0) break;
+            if (skipped_below == closed) skipped_below = 0;
+            continue;
+        }
+        if (skipped_below != 0) continue;
+        const std::uint16_t tag = shape->tag;
+        if (tag == detail::dwarf::tag_call_site || tag == detail::dwarf::tag_gnu_call_site) {
+            bool is_jump = false;
+            const site found = read_site(units, unit, walker, is_jump);
+            if (is_jump) jump_ = found;
+            jump_count_ += is_jump ? 1U : 0U;
+            if (found.behind != 0 && found.called != 0) sites_.push_back(found);
+        }
+        const bool is_of_function =
+            tag == detail::dwarf::tag_inlined_subroutine || tag == detail::dwarf::tag_lexical_block;
+        if (shape->has_children && !is_of_function) skipped_below = walker.depth();
     }
     sort(sites_, [](const site& a, const site& b) { return a.behind < b.behind; });
 }

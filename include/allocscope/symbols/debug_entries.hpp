@@ -201,9 +201,6 @@ public:
     bool next() noexcept;
     // The same for the first entry, but returns false if that is empty.
     bool begin() noexcept;
-    // The same for the entries of a function's own code, after the first one: what is below its
-    // blocks and inlined calls, but not below other entries. Returns false at its end.
-    bool next_in_function() noexcept;
 
     ALLOCSCOPE_INLINE std::uint64_t offset() const noexcept { return offset_; }
     // The offset after the value that was read last.
@@ -252,7 +249,6 @@ private:
     std::uint64_t offset_ = 0;
     std::int64_t depth_ = 0;
     std::int64_t next_depth_ = 0;
-    std::int64_t skipped_below_ = 0;  // see next_in_function(); 0: nothing is skipped
 };
 
 // The value of an attribute with a fixed size. Only values of up to 8 bytes are numbers.
@@ -348,20 +344,6 @@ ALLOCSCOPE_NOINLINE bool entry_walker::next() noexcept {
     }
     shape_ = table_.find(code);
     return in_.ok() && shape_ != nullptr;
-}
-
-ALLOCSCOPE_NOINLINE bool entry_walker::next_in_function() noexcept {
-    const bool is_other = shape_ != nullptr && depth_ != 0 && shape_->has_children &&
-                          shape_->tag != detail::dwarf::tag_inlined_subroutine &&
-                          shape_->tag != detail::dwarf::tag_lexical_block;
-    if (is_other && (values_read_ != 0 || !skip_to_sibling())) skipped_below_ = depth_;
-    while (next() && depth_ > 0) {
-        const std::int64_t closed = shape_ == nullptr ? depth_ - 1 : depth_;
-        if (closed <= 0) return false;
-        if (skipped_below_ == 0) return true;
-        if (shape_ == nullptr && skipped_below_ == closed) skipped_below_ = 0;
-    }
-    return false;
 }
 
 ALLOCSCOPE_NOINLINE bool entry_walker::skip_to_sibling() noexcept {

@@ -119,14 +119,24 @@ ALLOCSCOPE_NOINLINE inlined_calls::inlined_calls(const debug_units& units, const
 ALLOCSCOPE_NOINLINE void inlined_calls::read(const debug_units& units, const debug_unit& unit,
                                              entry_walker& walker, list<open_call>& open) {
     step_budget budget{units.fresh_budget()};
-    while (walker.next_in_function()) {
+    std::int64_t skipped_below = 0;  // 0: nothing is skipped
+    while (walker.next() && walker.depth() > 0) {
         const abbreviation* shape = walker.shape();
         if (shape == nullptr) {
-            while (!open.empty() && open.back().depth >= walker.depth() - 1) open.pop_back();
-        } else if (shape->tag == detail::dwarf::tag_inlined_subroutine) {
+            const std::int64_t closed = walker.depth() - 1;
+            if (closed <= 0) return;
+            if (skipped_below == closed) skipped_below = 0;
+            while (!open.empty() && open.back().depth >= closed) open.pop_back();
+            continue;
+        }
+        if (skipped_below != 0) continue;
+        if (shape->tag == detail::dwarf::tag_inlined_subroutine) {
             const std::size_t parent = open.empty() ? 0 : open.back().number;
             add(units, unit, walker, parent, budget);
             if (shape->has_children) open.push_back(open_call{walker.depth(), calls_.size()});
+        } else if (shape->tag != detail::dwarf::tag_lexical_block && shape->has_children &&
+                   !walker.skip_to_sibling()) {
+            skipped_below = walker.depth();
         }
     }
 }

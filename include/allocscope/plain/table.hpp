@@ -66,7 +66,11 @@ ALLOCSCOPE_INLINE bool operator==(const by_bytes<Key>& a, const by_bytes<Key>& b
 }
 template <class Key>
 ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const by_bytes<Key>& key) noexcept {
-    return hash_of_key(key.bytes());
+    std::uint64_t words[(sizeof(Key) + 7) / 8] = {};
+    std::memcpy(words, &key, sizeof(Key));
+    std::uint64_t hash = detail::hash_seed;
+    for (const std::uint64_t word : words) hash = detail::hash_step(hash, word);
+    return detail::hash_finish(hash);
 }
 
 // --- the core ---

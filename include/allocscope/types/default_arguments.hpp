@@ -48,6 +48,9 @@ struct default_rule {
 };
 
 constexpr default_rule default_rules[] = {
+    // most types have these
+    {"basic_string", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, true},
+    {"unique_ptr", 1, {"std::default_delete<$0>"}, false},
     {"vector deque list forward_list", 1, {"std::allocator<$0>"}, true},
     {"set multiset", 1, {"std::less<$0>", "std::allocator<$0>"}, true},
     {"map multimap", 2, {"std::less<$0>", "std::allocator<$p>"}, true},
@@ -59,7 +62,6 @@ constexpr default_rule default_rules[] = {
      2,
      {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$p>"},
      true},
-    {"basic_string", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, true},
     {"basic_stringbuf basic_stringstream basic_istringstream basic_ostringstream",
      1,
      {"std::char_traits<$0>", "std::allocator<$0>"},
@@ -71,7 +73,6 @@ constexpr default_rule default_rules[] = {
      false},
     {"basic_regex", 1, {"std::regex_traits<$0>"}, false},
     {"match_results", 1, {"std::allocator<std::sub_match<$0>>"}, true},
-    {"unique_ptr", 1, {"std::default_delete<$0>"}, false},
     {"stack queue", 1, {"std::deque<$0>"}, false},
     {"priority_queue", 1, {"std::vector<$0>", "std::less<$0>"}, false},
     {"less greater equal_to", 0, {"void"}, false},

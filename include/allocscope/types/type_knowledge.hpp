@@ -18,7 +18,7 @@
 
 #include <cstdint>  // uint64_t
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
@@ -103,6 +103,6 @@ inline bool type_knowledge::may_call_at(text file, int line, int column) const {
 
 }  // namespace symbolize
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP

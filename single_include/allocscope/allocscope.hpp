@@ -6616,7 +6616,11 @@ ALLOCSCOPE_INLINE bool operator==(const by_bytes<Key>& a, const by_bytes<Key>& b
 }
 template <class Key>
 ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const by_bytes<Key>& key) noexcept {
-    return hash_of_key(key.bytes());
+    std::uint64_t words[(sizeof(Key) + 7) / 8] = {};
+    std::memcpy(words, &key, sizeof(Key));
+    std::uint64_t hash = detail::hash_seed;
+    for (const std::uint64_t word : words) hash = detail::hash_step(hash, word);
+    return detail::hash_finish(hash);
 }
 
 // --- the core ---
@@ -7086,9 +7090,6 @@ public:
     bool next() noexcept;
     // The same for the first entry, but returns false if that is empty.
     bool begin() noexcept;
-    // The same for the entries of a function's own code, after the first one: what is below its
-    // blocks and inlined calls, but not below other entries. Returns false at its end.
-    bool next_in_function() noexcept;
 
     ALLOCSCOPE_INLINE std::uint64_t offset() const noexcept { return offset_; }
     // The offset after the value that was read last.
@@ -7137,7 +7138,6 @@ private:
     std::uint64_t offset_ = 0;
     std::int64_t depth_ = 0;
     std::int64_t next_depth_ = 0;
-    std::int64_t skipped_below_ = 0;  // see next_in_function(); 0: nothing is skipped
 };
 
 // The value of an attribute with a fixed size. Only values of up to 8 bytes are numbers.
@@ -7233,20 +7233,6 @@ ALLOCSCOPE_NOINLINE bool entry_walker::next() noexcept {
     }
     shape_ = table_.find(code);
     return in_.ok() && shape_ != nullptr;
-}
-
-ALLOCSCOPE_NOINLINE bool entry_walker::next_in_function() noexcept {
-    const bool is_other = shape_ != nullptr && depth_ != 0 && shape_->has_children &&
-                          shape_->tag != detail::dwarf::tag_inlined_subroutine &&
-                          shape_->tag != detail::dwarf::tag_lexical_block;
-    if (is_other && (values_read_ != 0 || !skip_to_sibling())) skipped_below_ = depth_;
-    while (next() && depth_ > 0) {
-        const std::int64_t closed = shape_ == nullptr ? depth_ - 1 : depth_;
-        if (closed <= 0) return false;
-        if (skipped_below_ == 0) return true;
-        if (shape_ == nullptr && skipped_below_ == closed) skipped_below_ = 0;
-    }
-    return false;
 }
 
 ALLOCSCOPE_NOINLINE bool entry_walker::skip_to_sibling() noexcept {
@@ -7392,6 +7378,7 @@ private:
         return header.abbreviations << 8U | sizes;
     }
 
+    void read_units(const debug_unit* skeleton);
     void read_first_entry(debug_unit& unit, arena& scratch, step_budget& budget,
                           step_budget& abbreviation_budget);
     void want_whole_entry(const detail::dwarf_unit& header, const abbreviation_table& table);
@@ -7456,22 +7443,7 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& 
     const auto supplement_of = readers_of_rare_forms.supplement_of;
     if (file == 0 && supplement_of != nullptr) supplement_ = supplement_of(memory, object);
     if (supplement_ != nullptr) sections_.supplement_strings = supplement_->sections_.strings;
-    arena scratch;
-    step_budget budget{fresh_budget()};
-    step_budget abbreviation_budget{65536 + std::uint64_t{4} * sections_.abbreviations.size};
-    std::uint64_t offset = 0;
-    while (offset < sections_.info.size) {
-        debug_unit unit;
-        detail::want(sections_.late_info, offset, first_bytes);
-        if (!detail::read_dwarf_unit(sections_.info, offset, unit.header)) break;
-        offset = unit.header.end;
-        if (unit.header.first_entry < unit.header.end) {
-            read_first_entry(unit, scratch, budget, abbreviation_budget);
-            if (unit.header.type_entry != 0) types_[unit.header.signature] = units_.size();
-            units_.push_back(unit);
-        }
-    }
-    by_address_.finish();
+    read_units(nullptr);
 }
 
 // Addresses, the ranges of DWARF 4 and the bases of both are in the program; everything else is in
@@ -7487,27 +7459,38 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const detail::dwarf_
       abbreviations_(memory) {
     sections_.addresses = whole.sections_.addresses;
     sections_.ranges = whole.sections_.ranges;
+    read_units(&skeleton);
+}
+
+// Of the units that were split off, only the one of the skeleton and those of types are kept.
+ALLOCSCOPE_NOINLINE void debug_units::read_units(const debug_unit* skeleton) {
     arena scratch;
     step_budget budget{fresh_budget()};
-    step_budget abbreviation_budget{fresh_budget()};
-    std::uint64_t offset = 0;
-    while (offset < sections_.info.size) {
-        debug_unit unit;
+    step_budget abbreviation_budget{65536 + std::uint64_t{4} * sections_.abbreviations.size};
+    debug_unit unit;
+    for (std::uint64_t offset = 0; offset < sections_.info.size; offset = unit.header.end) {
+        unit = {};
+        detail::want(sections_.late_info, offset, first_bytes);
         if (!detail::read_dwarf_unit(sections_.info, offset, unit.header)) break;
-        offset = unit.header.end;
-        if (unit.header.first_entry == unit.header.end) continue;
+        detail::dwarf_unit& header = unit.header;
+        if (header.first_entry >= header.end) continue;
         read_first_entry(unit, scratch, budget, abbreviation_budget);
-        if (unit.header.type_entry != 0) types_[unit.header.signature] = units_.size();
-        if (unit.header.type_entry != 0) units_.push_back(unit);
-        const bool is_its_part =
-            unit.header.split_id != 0 && unit.header.split_id == skeleton.header.split_id;
-        if (!is_its_part || only_unit_ != no_unit) continue;
-        only_unit_ = units_.size();
-        unit.header.addresses_base = skeleton.header.addresses_base;
-        unit.header.ranges_base = skeleton.header.ranges_base;
-        unit.header.low_address = skeleton.header.low_address;
+        const bool is_part_of_skeleton = skeleton != nullptr && header.split_id != 0 &&
+                                         header.split_id == skeleton->header.split_id &&
+                                         only_unit_ == no_unit;
+        if (header.type_entry != 0) {
+            types_[header.signature] = units_.size();
+        } else if (is_part_of_skeleton) {
+            only_unit_ = units_.size();
+            header.addresses_base = skeleton->header.addresses_base;
+            header.ranges_base = skeleton->header.ranges_base;
+            header.low_address = skeleton->header.low_address;
+        } else if (skeleton != nullptr) {
+            continue;
+        }
         units_.push_back(unit);
     }
+    by_address_.finish();
 }
 
 ALLOCSCOPE_NOINLINE entry_walker debug_unit::walk(std::uint64_t entry) const noexcept {
@@ -20106,6 +20089,44 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_LIVE_WINDOW_HPP
 
+// kept_texts.hpp - the texts of all resolved addresses; equal texts are kept once.
+
+#ifndef ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
+#define ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace symbolize {
+
+class kept_texts {
+public:
+    ALLOCSCOPE_INLINE explicit kept_texts(arena& kept) noexcept : kept_(kept), texts_(kept) {}
+
+    // A zero-terminated copy that lives as long as the arena.
+    text keep(text wanted) {
+        if (const text* known = texts_.find(wanted)) return *known;
+        const text kept = copy_of(kept_, wanted);
+        texts_[kept] = kept;
+        return kept;
+    }
+
+    ALLOCSCOPE_INLINE arena& memory() const noexcept { return kept_; }
+
+    // Memory that callers borrow to build a text before it is kept.
+    arena& scratch() noexcept { return scratch_; }
+
+private:
+    arena& kept_;
+    arena scratch_;
+    table<text, text> texts_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
+
 #endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
@@ -20316,11 +20337,16 @@ ALLOCSCOPE_NOINLINE text listed_start(text name, text words) noexcept {
 
 // True if `word`, which contains no space, is one of the words in `words`.
 ALLOCSCOPE_NOINLINE bool is_listed(text word, text words) noexcept {
-    if (word.empty()) return false;
-    for (std::size_t at = words.find(word); at != no_position; at = words.find(word, at + 1)) {
-        const std::size_t behind = at + word.size();
-        const bool begins = at == 0 || words[at - 1] == ' ';
-        if (begins && (behind == words.size() || words[behind] == ' ')) return true;
+    if (word.empty() || word.size() > words.size()) return false;
+    const char* const last = words.end() - word.size();  // where the word may begin
+    for (const char* at = words.begin(); at <= last; ++at) {
+        const auto left = static_cast<std::size_t>(last - at) + 1;
+        at = static_cast<const char*>(std::memchr(at, word.front(), left));
+        if (at == nullptr) return false;
+        const char* const behind = at + word.size();
+        const bool is_whole =
+            (at == words.begin() || at[-1] == ' ') && (behind == words.end() || *behind == ' ');
+        if (is_whole && std::memcmp(at, word.data(), word.size()) == 0) return true;
     }
     return false;
 }
@@ -20737,6 +20763,9 @@ struct default_rule {
 };
 
 constexpr default_rule default_rules[] = {
+    // most types have these
+    {"basic_string", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, true},
+    {"unique_ptr", 1, {"std::default_delete<$0>"}, false},
     {"vector deque list forward_list", 1, {"std::allocator<$0>"}, true},
     {"set multiset", 1, {"std::less<$0>", "std::allocator<$0>"}, true},
     {"map multimap", 2, {"std::less<$0>", "std::allocator<$p>"}, true},
@@ -20748,7 +20777,6 @@ constexpr default_rule default_rules[] = {
      2,
      {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$p>"},
      true},
-    {"basic_string", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, true},
     {"basic_stringbuf basic_stringstream basic_istringstream basic_ostringstream",
      1,
      {"std::char_traits<$0>", "std::allocator<$0>"},
@@ -20760,7 +20788,6 @@ constexpr default_rule default_rules[] = {
      false},
     {"basic_regex", 1, {"std::regex_traits<$0>"}, false},
     {"match_results", 1, {"std::allocator<std::sub_match<$0>>"}, true},
-    {"unique_ptr", 1, {"std::default_delete<$0>"}, false},
     {"stack queue", 1, {"std::deque<$0>"}, false},
     {"priority_queue", 1, {"std::vector<$0>", "std::less<$0>"}, false},
     {"less greater equal_to", 0, {"void"}, false},
@@ -21586,22 +21613,15 @@ namespace detail {
 
 class book_texts {
 public:
-    book_texts(arena& kept, arena& scratch) noexcept
-        : kept_(kept),
+    book_texts(symbolize::kept_texts& texts, arena& scratch) noexcept
+        : texts_(texts),
           scratch_(scratch),
-          texts_(kept),
-          functions_(kept),
-          paths_(kept),
-          types_(kept) {}
+          functions_(texts.memory()),
+          paths_(texts.memory()),
+          types_(texts.memory()) {}
 
     // The only copy of an equal text.
-    const char* keep(text wanted) {
-        if (wanted.empty()) return "";
-        if (const char* const* known_text = texts_.find(wanted)) return *known_text;
-        const text kept = copy_of(kept_, wanted);
-        texts_[kept] = kept.data();
-        return kept.data();
-    }
+    const char* keep(text wanted) { return wanted.empty() ? "" : texts_.keep(wanted).data(); }
 
     // The function as people write it.
     const char* pretty_function(text function) {
@@ -21626,9 +21646,8 @@ public:
     }
 
 private:
-    arena& kept_;
+    symbolize::kept_texts& texts_;
     arena& scratch_;
-    table<text, const char*> texts_;
     table<const void*, const char*> functions_;
     table<const void*, const char*> paths_;
     table<const void*, const char*> types_;
@@ -21955,44 +21974,6 @@ inline text demangled(arena& memory, const char* linkage_name) {
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_DEMANGLE_HPP
-
-// kept_texts.hpp - the texts of all resolved addresses; equal texts are kept once.
-
-#ifndef ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
-#define ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-class kept_texts {
-public:
-    ALLOCSCOPE_INLINE explicit kept_texts(arena& kept) noexcept : kept_(kept), texts_(kept) {}
-
-    // A zero-terminated copy that lives as long as the arena.
-    text keep(text wanted) {
-        if (const text* known = texts_.find(wanted)) return *known;
-        const text kept = copy_of(kept_, wanted);
-        texts_[kept] = kept;
-        return kept;
-    }
-
-    ALLOCSCOPE_INLINE arena& memory() const noexcept { return kept_; }
-
-    // Memory that callers borrow to build a text before it is kept.
-    arena& scratch() noexcept { return scratch_; }
-
-private:
-    arena& kept_;
-    arena scratch_;
-    table<text, text> texts_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
 
 // entry_names.hpp - finds what the debug information calls a function, and whether it has a source.
 
@@ -22627,16 +22608,27 @@ ALLOCSCOPE_NOINLINE call_sites::call_sites(const debug_units& units, const debug
     : sites_(units.memory()) {
     entry_walker walker{units.sections(), unit.header, *unit.abbreviations, function};
     if (!walker.next() || walker.shape() == nullptr || !walker.shape()->has_children) return;
-    while (walker.next_in_function()) {
+    std::int64_t skipped_below = 0;  // 0: nothing is skipped
+    while (walker.next() && walker.depth() > 0) {
         const abbreviation* shape = walker.shape();
-        const bool is_site = shape != nullptr && (shape->tag == detail::dwarf::tag_call_site ||
-                                                  shape->tag == detail::dwarf::tag_gnu_call_site);
-        if (!is_site) continue;
-        bool is_jump = false;
-        const site found = read_site(units, unit, walker, is_jump);
-        if (is_jump) jump_ = found;
-        jump_count_ += is_jump ? 1U : 0U;
-        if (found.behind != 0 && found.called != 0) sites_.push_back(found);
+        if (shape == nullptr) {
+            const std::int64_t closed = walker.depth() - 1;
+            if (closed <= 0) break;
+            if (skipped_below == closed) skipped_below = 0;
+            continue;
+        }
+        if (skipped_below != 0) continue;
+        const std::uint16_t tag = shape->tag;
+        if (tag == detail::dwarf::tag_call_site || tag == detail::dwarf::tag_gnu_call_site) {
+            bool is_jump = false;
+            const site found = read_site(units, unit, walker, is_jump);
+            if (is_jump) jump_ = found;
+            jump_count_ += is_jump ? 1U : 0U;
+            if (found.behind != 0 && found.called != 0) sites_.push_back(found);
+        }
+        const bool is_of_function =
+            tag == detail::dwarf::tag_inlined_subroutine || tag == detail::dwarf::tag_lexical_block;
+        if (shape->has_children && !is_of_function) skipped_below = walker.depth();
     }
     sort(sites_, [](const site& a, const site& b) { return a.behind < b.behind; });
 }
@@ -23056,14 +23048,24 @@ ALLOCSCOPE_NOINLINE inlined_calls::inlined_calls(const debug_units& units, const
 ALLOCSCOPE_NOINLINE void inlined_calls::read(const debug_units& units, const debug_unit& unit,
                                              entry_walker& walker, list<open_call>& open) {
     step_budget budget{units.fresh_budget()};
-    while (walker.next_in_function()) {
+    std::int64_t skipped_below = 0;  // 0: nothing is skipped
+    while (walker.next() && walker.depth() > 0) {
         const abbreviation* shape = walker.shape();
         if (shape == nullptr) {
-            while (!open.empty() && open.back().depth >= walker.depth() - 1) open.pop_back();
-        } else if (shape->tag == detail::dwarf::tag_inlined_subroutine) {
+            const std::int64_t closed = walker.depth() - 1;
+            if (closed <= 0) return;
+            if (skipped_below == closed) skipped_below = 0;
+            while (!open.empty() && open.back().depth >= closed) open.pop_back();
+            continue;
+        }
+        if (skipped_below != 0) continue;
+        if (shape->tag == detail::dwarf::tag_inlined_subroutine) {
             const std::size_t parent = open.empty() ? 0 : open.back().number;
             add(units, unit, walker, parent, budget);
             if (shape->has_children) open.push_back(open_call{walker.depth(), calls_.size()});
+        } else if (shape->tag != detail::dwarf::tag_lexical_block && shape->has_children &&
+                   !walker.skip_to_sibling()) {
+            skipped_below = walker.depth();
         }
     }
 }
@@ -24916,7 +24918,7 @@ private:
             return add_frame(location, frame);
         }
         const inlined_calls& calls = *function.calls;
-        const nearby_lines nearby = lines_in(function, address);
+        const nearby_lines nearby{lines, texts(), calls, *function.range, address};
         if (nearby.row() != nullptr) set_place(frame, lines, *nearby.row());
         const frame_source source{*function.names, lines, nearby};
         add_inlined(calls, calls.innermost_at(address), source, location, frame);
@@ -25566,6 +25568,8 @@ public:
         return location;
     }
 
+    // Where names of functions and files are kept.
+    kept_texts& texts() noexcept { return texts_; }
     // Whether the module of a location is the program itself.
     bool is_program(text module) const {
         if (detail::names_another_process()) {
@@ -25640,24 +25644,14 @@ public:
 
     // Frees the contents of files. A later resolve() reads again what it needs.
     void release_debug_data() {
-        const object_table* const all[] = {&objects_, &gone_};
-        for (const object_table* objects : all) {
-            for (const auto& object : *objects) {
-                if (object.value.reader != nullptr) object.value.reader->release();
-            }
-        }
+        for_each_reader([](debug_object& reader) { reader.release(); });
         passing_memory_.release();
         texts_.scratch().release();
     }
 
     std::size_t debug_bytes() const {
         std::size_t total = 0;
-        const object_table* const all[] = {&objects_, &gone_};
-        for (const object_table* objects : all) {
-            for (const auto& object : *objects) {
-                if (object.value.reader != nullptr) total += object.value.reader->bytes_in_memory();
-            }
-        }
+        for_each_reader([&](const debug_object& reader) { total += reader.bytes_in_memory(); });
         return total;
     }
 
@@ -25675,6 +25669,16 @@ private:
         std::uint64_t base = 0;
         bool is_unloaded = false;
     };
+
+    template <class Visit>
+    void for_each_reader(const Visit& visit) const {
+        const object_table* const all[] = {&objects_, &gone_};
+        for (const object_table* objects : all) {
+            for (const auto& object : *objects) {
+                if (object.value.reader != nullptr) visit(*object.value.reader);
+            }
+        }
+    }
 
     static bool begins_at(const code_location& location, const code_owner& in,
                           const code_target& at) noexcept {
@@ -25858,7 +25862,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
 #define ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
@@ -25943,7 +25947,7 @@ inline bool type_knowledge::may_call_at(text file, int line, int column) const {
 
 }  // namespace symbolize
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
 
@@ -26022,23 +26026,11 @@ inline const symbolize::type_names* described_types_at(symbolize::symbolizer& sy
     return object != nullptr ? object->types_at(linked) : nullptr;
 }
 
-// A type as rows print it, for each type and each unit that was asked about it.
-class short_types {
-public:
-    ALLOCSCOPE_INLINE explicit short_types(arena& memory) noexcept : types_(memory) {}
-
-    // `type` is a text of the book, in which equal texts are one copy. Null: not asked yet.
-    ALLOCSCOPE_INLINE const char*& of(const symbolize::type_names& known, const char* type) {
-        return types_.insert({{&known, type}}).value;
-    }
-
-private:
-    struct question {
-        const symbolize::type_names* known;
-        const char* type;
-    };
-
-    table<by_bytes<question>, const char*> types_;
+// A type, and the unit that is asked about it. The text is one of the book, in which equal texts
+// are one copy.
+struct type_in_unit {
+    const symbolize::type_names* known;
+    const char* type;
 };
 
 // Whether a block can be one object of a type, according to the debug information of an address's
@@ -29292,14 +29284,6 @@ inline text element_of_class(arena& memory, text type, text classes) {
     return is_listed(own, classes) ? element_of(memory, own, type.substr(open)) : text{};
 }
 
-// The element type of the container at a call in the user's source; "" if it is not certain.
-inline text element_in_source(read_names& names, const code_frame& frame, text function,
-                              text classes, source_cache& sources,
-                              const type_knowledge& knowledge) {
-    const text type = type_of_object(names, frame, function, sources, knowledge);
-    return element_of_class(names.memory(), type, classes);
-}
-
 // What a container allocates if its function in frames[at] asks the allocator; "" if it is not
 // certain.
 inline type_answer type_of_container(read_names& names, const list<code_frame>& frames,
@@ -29370,8 +29354,8 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
     }
     type_evidence evidence = type_evidence::allocator_frame;
     if (element.empty() && at < frames.size()) {
-        element =
-            element_in_source(names, frames[at], function, container->classes, sources, knowledge);
+        const text type = type_of_object(names, frames[at], function, sources, knowledge);
+        element = element_of_class(names.memory(), type, container->classes);
         evidence = type_evidence::source_text;
     }
     if (element.empty()) return {};
@@ -32171,7 +32155,7 @@ public:
         names_.clear();
         addresses_ = table<std::uint64_t, met_address*>{meanwhile_};
         last_ = list<met_address*>{meanwhile_};
-        short_types_ = short_types{meanwhile_};
+        short_types_ = table<by_bytes<type_in_unit>, const char*>{meanwhile_};
         meanwhile_.release();
     }
 
@@ -32490,7 +32474,7 @@ private:
         const symbolize::type_names* known =
             described_types_at(symbols_, stack, stack.asking_address());
         if (known == nullptr) return whole;
-        const char*& type = short_types_.of(*known, whole);
+        const char*& type = short_types_[{{known, whole}}];
         if (type == nullptr) {
             type = texts_.keep(symbolize::without_defaults(scratch_, whole, *known));
         }
@@ -32537,7 +32521,7 @@ private:
     symbolize::read_names names_{meanwhile_};
     table<std::uint64_t, met_address*> addresses_{meanwhile_};
     list<met_address*> last_{meanwhile_};  // of the last stack that was named
-    short_types short_types_{meanwhile_};
+    table<by_bytes<type_in_unit>, const char*> short_types_{meanwhile_};  // as rows print them
     std::size_t folded_at_ = no_frame;  // its frame that stands for another function
     list<const met_module*>* last_homes_ = nullptr;
     symbolize::known_frames known_frames_{kept_};
@@ -32669,7 +32653,7 @@ private:
     arena scratch_;
     symbolize::symbolizer symbols_{kept_};
     known_sizes sizes_;
-    book_texts texts_{kept_, scratch_};
+    book_texts texts_{symbols_.texts(), scratch_};
     met_search met_;
     stack_index stacks_{kept_};
     stack_namer names_{kept_, scratch_, symbols_, texts_};

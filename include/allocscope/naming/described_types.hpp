@@ -95,23 +95,11 @@ inline const symbolize::type_names* described_types_at(symbolize::symbolizer& sy
     return object != nullptr ? object->types_at(linked) : nullptr;
 }
 
-// A type as rows print it, for each type and each unit that was asked about it.
-class short_types {
-public:
-    ALLOCSCOPE_INLINE explicit short_types(arena& memory) noexcept : types_(memory) {}
-
-    // `type` is a text of the book, in which equal texts are one copy. Null: not asked yet.
-    ALLOCSCOPE_INLINE const char*& of(const symbolize::type_names& known, const char* type) {
-        return types_.insert({{&known, type}}).value;
-    }
-
-private:
-    struct question {
-        const symbolize::type_names* known;
-        const char* type;
-    };
-
-    table<by_bytes<question>, const char*> types_;
+// A type, and the unit that is asked about it. The text is one of the book, in which equal texts
+// are one copy.
+struct type_in_unit {
+    const symbolize::type_names* known;
+    const char* type;
 };
 
 // Whether a block can be one object of a type, according to the debug information of an address's

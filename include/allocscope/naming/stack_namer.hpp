@@ -117,7 +117,7 @@ public:
         names_.clear();
         addresses_ = table<std::uint64_t, met_address*>{meanwhile_};
         last_ = list<met_address*>{meanwhile_};
-        short_types_ = short_types{meanwhile_};
+        short_types_ = table<by_bytes<type_in_unit>, const char*>{meanwhile_};
         meanwhile_.release();
     }
 
@@ -436,7 +436,7 @@ private:
         const symbolize::type_names* known =
             described_types_at(symbols_, stack, stack.asking_address());
         if (known == nullptr) return whole;
-        const char*& type = short_types_.of(*known, whole);
+        const char*& type = short_types_[{{known, whole}}];
         if (type == nullptr) {
             type = texts_.keep(symbolize::without_defaults(scratch_, whole, *known));
         }
@@ -483,7 +483,7 @@ private:
     symbolize::read_names names_{meanwhile_};
     table<std::uint64_t, met_address*> addresses_{meanwhile_};
     list<met_address*> last_{meanwhile_};  // of the last stack that was named
-    short_types short_types_{meanwhile_};
+    table<by_bytes<type_in_unit>, const char*> short_types_{meanwhile_};  // as rows print them
     std::size_t folded_at_ = no_frame;  // its frame that stands for another function
     list<const met_module*>* last_homes_ = nullptr;
     symbolize::known_frames known_frames_{kept_};

@@ -166,6 +166,8 @@ public:
         return location;
     }
 
+    // Where names of functions and files are kept.
+    kept_texts& texts() noexcept { return texts_; }
     // Whether the module of a location is the program itself.
     bool is_program(text module) const {
         if (detail::names_another_process()) {
@@ -240,24 +242,14 @@ public:
 
     // Frees the contents of files. A later resolve() reads again what it needs.
     void release_debug_data() {
-        const object_table* const all[] = {&objects_, &gone_};
-        for (const object_table* objects : all) {
-            for (const auto& object : *objects) {
-                if (object.value.reader != nullptr) object.value.reader->release();
-            }
-        }
+        for_each_reader([](debug_object& reader) { reader.release(); });
         passing_memory_.release();
         texts_.scratch().release();
     }
 
     std::size_t debug_bytes() const {
         std::size_t total = 0;
-        const object_table* const all[] = {&objects_, &gone_};
-        for (const object_table* objects : all) {
-            for (const auto& object : *objects) {
-                if (object.value.reader != nullptr) total += object.value.reader->bytes_in_memory();
-            }
-        }
+        for_each_reader([&](const debug_object& reader) { total += reader.bytes_in_memory(); });
         return total;
     }
 
@@ -275,6 +267,16 @@ private:
         std::uint64_t base = 0;
         bool is_unloaded = false;
     };
+
+    template <class Visit>
+    void for_each_reader(const Visit& visit) const {
+        const object_table* const all[] = {&objects_, &gone_};
+        for (const object_table* objects : all) {
+            for (const auto& object : *objects) {
+                if (object.value.reader != nullptr) visit(*object.value.reader);
+            }
+        }
+    }
 
     static bool begins_at(const code_location& location, const code_owner& in,
                           const code_target& at) noexcept {

@@ -99,14 +99,6 @@ inline text element_of_class(arena& memory, text type, text classes) {
     return is_listed(own, classes) ? element_of(memory, own, type.substr(open)) : text{};
 }
 
-// The element type of the container at a call in the user's source; "" if it is not certain.
-inline text element_in_source(read_names& names, const code_frame& frame, text function,
-                              text classes, source_cache& sources,
-                              const type_knowledge& knowledge) {
-    const text type = type_of_object(names, frame, function, sources, knowledge);
-    return element_of_class(names.memory(), type, classes);
-}
-
 // What a container allocates if its function in frames[at] asks the allocator; "" if it is not
 // certain.
 inline type_answer type_of_container(read_names& names, const list<code_frame>& frames,
@@ -177,8 +169,8 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
     }
     type_evidence evidence = type_evidence::allocator_frame;
     if (element.empty() && at < frames.size()) {
-        element =
-            element_in_source(names, frames[at], function, container->classes, sources, knowledge);
+        const text type = type_of_object(names, frames[at], function, sources, knowledge);
+        element = element_of_class(names.memory(), type, container->classes);
         evidence = type_evidence::source_text;
     }
     if (element.empty()) return {};

@@ -3675,7 +3675,6 @@ constexpr std::uint8_t unit_skeleton = 0x04;
 constexpr std::uint8_t unit_split_compile = 0x05;
 constexpr std::uint8_t unit_split_type = 0x06;
 
-constexpr std::uint8_t range_end_of_list = 0x00;
 constexpr std::uint8_t range_base_addressx = 0x01;
 constexpr std::uint8_t range_startx_endx = 0x02;
 constexpr std::uint8_t range_startx_length = 0x03;
@@ -6607,6 +6606,27 @@ ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(text key) noexcept {
     return detail::hash_finish(detail::hash_step(hash, rest));
 }
 
+// A key that equals another one if all bytes are the same: texts by their addresses.
+template <class Key>
+struct by_bytes : Key {
+    static_assert(__has_unique_object_representations(Key), "padding would be compared, too");
+    ALLOCSCOPE_INLINE text bytes() const noexcept {
+        return {reinterpret_cast<const char*>(this), sizeof(Key)};
+    }
+};
+template <class Key>
+ALLOCSCOPE_INLINE bool operator==(const by_bytes<Key>& a, const by_bytes<Key>& b) noexcept {
+    return a.bytes() == b.bytes();
+}
+template <class Key>
+ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const by_bytes<Key>& key) noexcept {
+    std::uint64_t words[(sizeof(Key) + 7) / 8] = {};
+    std::memcpy(words, &key, sizeof(Key));
+    std::uint64_t hash = detail::hash_seed;
+    for (const std::uint64_t word : words) hash = detail::hash_step(hash, word);
+    return detail::hash_finish(hash);
+}
+
 // --- the core ---
 
 // A table in the form that functions without a type parameter use.
@@ -7362,6 +7382,7 @@ private:
         return header.abbreviations << 8U | sizes;
     }
 
+    void read_units(const debug_unit* skeleton);
     void read_first_entry(debug_unit& unit, arena& scratch, step_budget& budget,
                           step_budget& abbreviation_budget);
     void want_whole_entry(const detail::dwarf_unit& header, const abbreviation_table& table);
@@ -7426,22 +7447,7 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& 
     const auto supplement_of = readers_of_rare_forms.supplement_of;
     if (file == 0 && supplement_of != nullptr) supplement_ = supplement_of(memory, object);
     if (supplement_ != nullptr) sections_.supplement_strings = supplement_->sections_.strings;
-    arena scratch;
-    step_budget budget{fresh_budget()};
-    step_budget abbreviation_budget{65536 + std::uint64_t{4} * sections_.abbreviations.size};
-    std::uint64_t offset = 0;
-    while (offset < sections_.info.size) {
-        debug_unit unit;
-        detail::want(sections_.late_info, offset, first_bytes);
-        if (!detail::read_dwarf_unit(sections_.info, offset, unit.header)) break;
-        offset = unit.header.end;
-        if (unit.header.first_entry < unit.header.end) {
-            read_first_entry(unit, scratch, budget, abbreviation_budget);
-            if (unit.header.type_entry != 0) types_[unit.header.signature] = units_.size();
-            units_.push_back(unit);
-        }
-    }
-    by_address_.finish();
+    read_units(nullptr);
 }
 
 // Addresses, the ranges of DWARF 4 and the bases of both are in the program; everything else is in
@@ -7457,27 +7463,38 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const detail::dwarf_
       abbreviations_(memory) {
     sections_.addresses = whole.sections_.addresses;
     sections_.ranges = whole.sections_.ranges;
+    read_units(&skeleton);
+}
+
+// Of the units that were split off, only the one of the skeleton and those of types are kept.
+ALLOCSCOPE_NOINLINE void debug_units::read_units(const debug_unit* skeleton) {
     arena scratch;
     step_budget budget{fresh_budget()};
-    step_budget abbreviation_budget{fresh_budget()};
-    std::uint64_t offset = 0;
-    while (offset < sections_.info.size) {
-        debug_unit unit;
+    step_budget abbreviation_budget{65536 + std::uint64_t{4} * sections_.abbreviations.size};
+    debug_unit unit;
+    for (std::uint64_t offset = 0; offset < sections_.info.size; offset = unit.header.end) {
+        unit = {};
+        detail::want(sections_.late_info, offset, first_bytes);
         if (!detail::read_dwarf_unit(sections_.info, offset, unit.header)) break;
-        offset = unit.header.end;
-        if (unit.header.first_entry == unit.header.end) continue;
+        detail::dwarf_unit& header = unit.header;
+        if (header.first_entry >= header.end) continue;
         read_first_entry(unit, scratch, budget, abbreviation_budget);
-        if (unit.header.type_entry != 0) types_[unit.header.signature] = units_.size();
-        if (unit.header.type_entry != 0) units_.push_back(unit);
-        const bool is_its_part =
-            unit.header.split_id != 0 && unit.header.split_id == skeleton.header.split_id;
-        if (!is_its_part || only_unit_ != no_unit) continue;
-        only_unit_ = units_.size();
-        unit.header.addresses_base = skeleton.header.addresses_base;
-        unit.header.ranges_base = skeleton.header.ranges_base;
-        unit.header.low_address = skeleton.header.low_address;
+        const bool is_part_of_skeleton = skeleton != nullptr && header.split_id != 0 &&
+                                         header.split_id == skeleton->header.split_id &&
+                                         only_unit_ == no_unit;
+        if (header.type_entry != 0) {
+            types_[header.signature] = units_.size();
+        } else if (is_part_of_skeleton) {
+            only_unit_ = units_.size();
+            header.addresses_base = skeleton->header.addresses_base;
+            header.ranges_base = skeleton->header.ranges_base;
+            header.low_address = skeleton->header.low_address;
+        } else if (skeleton != nullptr) {
+            continue;
+        }
         units_.push_back(unit);
     }
+    by_address_.finish();
 }
 
 ALLOCSCOPE_NOINLINE entry_walker debug_unit::walk(std::uint64_t entry) const noexcept {
@@ -11312,66 +11329,6 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_UNWIND_HOLDING_MODULE_HPP
 
-// return_address_check.hpp - whether a number could be a return address.
-
-#ifndef ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
-#define ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace detail {
-
-// Whether the bytes before `address` are a call: E8 rel32, or FF /2 with any operand. `start` is
-// the lowest address that may be read.
-inline bool follows_call(std::uintptr_t address, std::uintptr_t start) noexcept {
-    const auto* code = reinterpret_cast<const unsigned char*>(address);
-    const std::uintptr_t before = address - start;
-    if (before >= 5 && code[-5] == 0xe8) return true;
-    for (std::uintptr_t length = 2; length <= 7 && length <= before; ++length) {
-        const unsigned char* at = code - length;
-        if (at[0] != 0xff || (at[1] & 0x38U) != 0x10) continue;
-        const unsigned mode = at[1] >> 6U;
-        const unsigned base = at[1] & 7U;
-        std::uintptr_t expected = 2;
-        if (mode != 3 && base == 4) expected += 1;  // an index byte follows
-        if (mode == 1) expected += 1;
-        if (mode == 2 || (mode == 0 && base == 5)) expected += 4;
-        if (mode == 0 && base == 4 && length >= 3 && (at[2] & 7U) == 5) expected += 4;
-        if (expected == length) return true;
-    }
-    return false;
-}
-
-// mov $15, %rax; syscall: the code to which a signal handler returns.
-ALLOCSCOPE_INLINE bool is_signal_return(std::uintptr_t address, std::uintptr_t end) noexcept {
-    constexpr unsigned char code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
-    return end - address >= sizeof(code) &&
-           std::memcmp(reinterpret_cast<const void*>(address), code, sizeof(code)) == 0;
-}
-
-// Looks into the module that holds the address.
-inline bool is_return_address(std::uintptr_t address) noexcept {
-    constexpr std::uintptr_t lowest = 4096;
-    constexpr std::uintptr_t highest = std::uintptr_t{1} << 47U;
-    if (address < lowest || address >= highest) return false;
-    struct dl_find_object found;
-    if (!find_holding_module(address, found)) return !can_tell_modules();
-    module_segments segments;
-    if (!find_module_segments(reinterpret_cast<std::uintptr_t>(found.dlfo_map_start), segments)) {
-        return false;
-    }
-    const ElfW(Phdr)* code = segments.holder_of(address - 1, PF_R | PF_X);
-    if (code == nullptr) return false;
-    const std::uintptr_t low = segments.base + code->p_vaddr;
-    return follows_call(address, low) || is_signal_return(address, low + code->p_filesz);
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
-
 // unwind_rule.hpp - the few shapes that frames really have.
 
 #ifndef ALLOCSCOPE_UNWIND_UNWIND_RULE_HPP
@@ -12292,6 +12249,66 @@ private:
 ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_UNWIND_CFI_MACHINE_HPP
+
+// return_address_check.hpp - whether a number could be a return address.
+
+#ifndef ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
+#define ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+// Whether the bytes before `address` are a call: E8 rel32, or FF /2 with any operand. `start` is
+// the lowest address that may be read.
+inline bool follows_call(std::uintptr_t address, std::uintptr_t start) noexcept {
+    const auto* code = reinterpret_cast<const unsigned char*>(address);
+    const std::uintptr_t before = address - start;
+    if (before >= 5 && code[-5] == 0xe8) return true;
+    for (std::uintptr_t length = 2; length <= 7 && length <= before; ++length) {
+        const unsigned char* at = code - length;
+        if (at[0] != 0xff || (at[1] & 0x38U) != 0x10) continue;
+        const unsigned mode = at[1] >> 6U;
+        const unsigned base = at[1] & 7U;
+        std::uintptr_t expected = 2;
+        if (mode != 3 && base == 4) expected += 1;  // an index byte follows
+        if (mode == 1) expected += 1;
+        if (mode == 2 || (mode == 0 && base == 5)) expected += 4;
+        if (mode == 0 && base == 4 && length >= 3 && (at[2] & 7U) == 5) expected += 4;
+        if (expected == length) return true;
+    }
+    return false;
+}
+
+// mov $15, %rax; syscall: the code to which a signal handler returns.
+ALLOCSCOPE_INLINE bool is_signal_return(std::uintptr_t address, std::uintptr_t end) noexcept {
+    constexpr unsigned char code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
+    return end - address >= sizeof(code) &&
+           std::memcmp(reinterpret_cast<const void*>(address), code, sizeof(code)) == 0;
+}
+
+// Looks into the module that holds the address.
+inline bool is_return_address(std::uintptr_t address) noexcept {
+    constexpr std::uintptr_t lowest = 4096;
+    constexpr std::uintptr_t highest = std::uintptr_t{1} << 47U;
+    if (address < lowest || address >= highest) return false;
+    struct dl_find_object found;
+    if (!find_holding_module(address, found)) return !can_tell_modules();
+    module_segments segments;
+    if (!find_module_segments(reinterpret_cast<std::uintptr_t>(found.dlfo_map_start), segments)) {
+        return false;
+    }
+    const ElfW(Phdr)* code = segments.holder_of(address - 1, PF_R | PF_X);
+    if (code == nullptr) return false;
+    const std::uintptr_t low = segments.base + code->p_vaddr;
+    return follows_call(address, low) || is_signal_return(address, low + code->p_filesz);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
 
 // cfi_to_rule.hpp - turns what an unwind table says about an address into one of a few rules.
 
@@ -20091,6 +20108,44 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_LIVE_WINDOW_HPP
 
+// kept_texts.hpp - the texts of all resolved addresses; equal texts are kept once.
+
+#ifndef ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
+#define ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace symbolize {
+
+class kept_texts {
+public:
+    ALLOCSCOPE_INLINE explicit kept_texts(arena& kept) noexcept : kept_(kept), texts_(kept) {}
+
+    // A zero-terminated copy that lives as long as the arena.
+    text keep(text wanted) {
+        if (const text* known = texts_.find(wanted)) return *known;
+        const text kept = copy_of(kept_, wanted);
+        texts_[kept] = kept;
+        return kept;
+    }
+
+    ALLOCSCOPE_INLINE arena& memory() const noexcept { return kept_; }
+
+    // Memory that callers borrow to build a text before it is kept.
+    arena& scratch() noexcept { return scratch_; }
+
+private:
+    arena& kept_;
+    arena scratch_;
+    table<text, text> texts_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
+
 #endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
@@ -20301,11 +20356,16 @@ ALLOCSCOPE_NOINLINE text listed_start(text name, text words) noexcept {
 
 // True if `word`, which contains no space, is one of the words in `words`.
 ALLOCSCOPE_NOINLINE bool is_listed(text word, text words) noexcept {
-    if (word.empty()) return false;
-    for (std::size_t at = words.find(word); at != no_position; at = words.find(word, at + 1)) {
-        const std::size_t behind = at + word.size();
-        const bool begins = at == 0 || words[at - 1] == ' ';
-        if (begins && (behind == words.size() || words[behind] == ' ')) return true;
+    if (word.empty() || word.size() > words.size()) return false;
+    const char* const last = words.end() - word.size();  // where the word may begin
+    for (const char* at = words.begin(); at <= last; ++at) {
+        const auto left = static_cast<std::size_t>(last - at) + 1;
+        at = static_cast<const char*>(std::memchr(at, word.front(), left));
+        if (at == nullptr) return false;
+        const char* const behind = at + word.size();
+        const bool is_whole =
+            (at == words.begin() || at[-1] == ' ') && (behind == words.end() || *behind == ' ');
+        if (is_whole && std::memcmp(at, word.data(), word.size()) == 0) return true;
     }
     return false;
 }
@@ -20712,52 +20772,44 @@ inline text with_const(arena& memory, text type) {
     return joined(memory, "const ", type);
 }
 
-// The defaults of one family of templates. In a rule $0 and $1 stand for the first arguments,
-// $p for the std::pair of a map; rules[i] belongs to argument first + i.
+// The defaults of some templates of the standard library. In a rule $0 and $1 stand for the first
+// arguments, $p for the std::pair of a map; rules[i] belongs to argument first + i.
 struct default_rule {
-    text name;
+    text names;
     std::size_t first;
     text rules[4];
     bool has_allocator;  // the last rule is that of the allocator, and there is a std::pmr form
 };
 
 constexpr default_rule default_rules[] = {
-    {"vector", 1, {"std::allocator<$0>"}, true},
-    {"deque", 1, {"std::allocator<$0>"}, true},
-    {"list", 1, {"std::allocator<$0>"}, true},
-    {"forward_list", 1, {"std::allocator<$0>"}, true},
-    {"set", 1, {"std::less<$0>", "std::allocator<$0>"}, true},
-    {"multiset", 1, {"std::less<$0>", "std::allocator<$0>"}, true},
-    {"map", 2, {"std::less<$0>", "std::allocator<$p>"}, true},
-    {"multimap", 2, {"std::less<$0>", "std::allocator<$p>"}, true},
-    {"unordered_set", 1, {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$0>"}, true},
-    {"unordered_multiset", 1, {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$0>"}, true},
-    {"unordered_map", 2, {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$p>"}, true},
-    {"unordered_multimap", 2, {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$p>"}, true},
+    // most types have these
     {"basic_string", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, true},
-    {"basic_string_view", 1, {"std::char_traits<$0>"}, false},
-    {"basic_stringbuf", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, false},
-    {"basic_stringstream", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, false},
-    {"basic_istringstream", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, false},
-    {"basic_ostringstream", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, false},
-    {"basic_streambuf", 1, {"std::char_traits<$0>"}, false},
-    {"basic_ios", 1, {"std::char_traits<$0>"}, false},
-    {"basic_istream", 1, {"std::char_traits<$0>"}, false},
-    {"basic_ostream", 1, {"std::char_traits<$0>"}, false},
-    {"basic_iostream", 1, {"std::char_traits<$0>"}, false},
-    {"basic_filebuf", 1, {"std::char_traits<$0>"}, false},
-    {"basic_ifstream", 1, {"std::char_traits<$0>"}, false},
-    {"basic_ofstream", 1, {"std::char_traits<$0>"}, false},
-    {"basic_fstream", 1, {"std::char_traits<$0>"}, false},
+    {"unique_ptr", 1, {"std::default_delete<$0>"}, false},
+    {"vector deque list forward_list", 1, {"std::allocator<$0>"}, true},
+    {"set multiset", 1, {"std::less<$0>", "std::allocator<$0>"}, true},
+    {"map multimap", 2, {"std::less<$0>", "std::allocator<$p>"}, true},
+    {"unordered_set unordered_multiset",
+     1,
+     {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$0>"},
+     true},
+    {"unordered_map unordered_multimap",
+     2,
+     {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$p>"},
+     true},
+    {"basic_stringbuf basic_stringstream basic_istringstream basic_ostringstream",
+     1,
+     {"std::char_traits<$0>", "std::allocator<$0>"},
+     false},
+    {"basic_string_view basic_streambuf basic_ios basic_istream basic_ostream basic_iostream "
+     "basic_filebuf basic_ifstream basic_ofstream basic_fstream",
+     1,
+     {"std::char_traits<$0>"},
+     false},
     {"basic_regex", 1, {"std::regex_traits<$0>"}, false},
     {"match_results", 1, {"std::allocator<std::sub_match<$0>>"}, true},
-    {"unique_ptr", 1, {"std::default_delete<$0>"}, false},
-    {"stack", 1, {"std::deque<$0>"}, false},
-    {"queue", 1, {"std::deque<$0>"}, false},
+    {"stack queue", 1, {"std::deque<$0>"}, false},
     {"priority_queue", 1, {"std::vector<$0>", "std::less<$0>"}, false},
-    {"less", 0, {"void"}, false},
-    {"greater", 0, {"void"}, false},
-    {"equal_to", 0, {"void"}, false},
+    {"less greater equal_to", 0, {"void"}, false},
     {"ratio", 1, {"1"}, false},
     {"span", 1, {"18446744073709551615"}, false},  // std::dynamic_extent
     {"chrono::duration", 1, {"std::ratio<1>"}, false},
@@ -20765,7 +20817,7 @@ constexpr default_rule default_rules[] = {
 
 inline const default_rule* find_default_rule(text name) noexcept {
     for (const default_rule& rule : default_rules) {
-        if (name == rule.name) return &rule;
+        if (is_listed(name, rule.names)) return &rule;
     }
     return nullptr;
 }
@@ -20934,11 +20986,12 @@ inline void write_arguments(text_out& out, std::size_t name_begin, list<text> ar
     const default_rule* rule = nullptr;
     if (name.starts_with("std::")) rule = find_default_rule(name.substr(5));
     if (rule != nullptr && arguments.size() >= rule->first) {
+        const text own = copy_of(out.memory(), name.substr(5));
         const bool is_pmr = drop_defaults(out.memory(), *rule, arguments);
         out.cut(name_begin);
         out << (is_pmr ? "std::pmr::" : "std::");
-        if (arguments.size() == 1 && write_character_alias(out, rule->name, arguments[0])) return;
-        out << rule->name;
+        if (arguments.size() == 1 && write_character_alias(out, own, arguments[0])) return;
+        out << own;
     }
     const text alias = alias_of(out.memory(), name, arguments);
     if (alias.empty()) return write_list(out, '<', arguments, '>');
@@ -21579,22 +21632,15 @@ namespace detail {
 
 class book_texts {
 public:
-    book_texts(arena& kept, arena& scratch) noexcept
-        : kept_(kept),
+    book_texts(symbolize::kept_texts& texts, arena& scratch) noexcept
+        : texts_(texts),
           scratch_(scratch),
-          texts_(kept),
-          functions_(kept),
-          paths_(kept),
-          types_(kept) {}
+          functions_(texts.memory()),
+          paths_(texts.memory()),
+          types_(texts.memory()) {}
 
     // The only copy of an equal text.
-    const char* keep(text wanted) {
-        if (wanted.empty()) return "";
-        if (const char* const* known_text = texts_.find(wanted)) return *known_text;
-        const text kept = copy_of(kept_, wanted);
-        texts_[kept] = kept.data();
-        return kept.data();
-    }
+    const char* keep(text wanted) { return wanted.empty() ? "" : texts_.keep(wanted).data(); }
 
     // The function as people write it.
     const char* pretty_function(text function) {
@@ -21619,9 +21665,8 @@ public:
     }
 
 private:
-    arena& kept_;
+    symbolize::kept_texts& texts_;
     arena& scratch_;
-    table<text, const char*> texts_;
     table<const void*, const char*> functions_;
     table<const void*, const char*> paths_;
     table<const void*, const char*> types_;
@@ -21769,6 +21814,96 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_NAMED_STACK_HPP
 
+// entry_facts.hpp - what one entry of the debug information says about a function or a type.
+
+#ifndef ALLOCSCOPE_SYMBOLS_ENTRY_FACTS_HPP
+#define ALLOCSCOPE_SYMBOLS_ENTRY_FACTS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+struct entry_facts {
+    static constexpr std::uint64_t no_file = ~std::uint64_t{0};
+
+    text name;
+    detail::dwarf_value linkage;  // the linker's name
+    std::uint64_t type = 0;       // the entry of its type; 0: void, or not known
+    std::uint64_t more = 0;       // the entry that this one copies or completes; 0: there is none
+    std::uint64_t signature = 0;  // the entry of a type that is in a unit of its own; 0: it is here
+    std::uint64_t file = no_file;
+    std::uint64_t line = 0;
+    std::uint16_t tag = 0;
+    bool has_type = false;
+    bool has_children = false;
+    bool is_declaration = false;
+    bool is_implicit = false;  // the compiler made it
+
+    // The entry that has what this one of a class lacks; 0: there is none.
+    std::uint64_t completed() const noexcept { return more != 0 ? more : signature; }
+};
+
+// Reads the values of the entry at which the walker is.
+inline entry_facts read_facts(const debug_unit& unit, entry_walker& walker) {
+    entry_facts found;
+    found.tag = walker.shape()->tag;
+    found.has_children = walker.shape()->has_children;
+    std::uint16_t name = 0;
+    detail::dwarf_value value;
+    while (walker.next_value(name, value)) {
+        switch (name) {
+            case detail::dwarf::at_name:
+                found.name = detail::dwarf_text(unit.home->sections(), unit.header, value);
+                break;
+            case detail::dwarf::at_linkage_name:
+            case detail::dwarf::at_mips_linkage_name:
+                found.linkage = value;
+                break;
+            case detail::dwarf::at_type:
+                found.type = value.form == detail::dwarf::form_ref_sig8
+                                 ? unit.home->entry_of_type(value.number)
+                                 : detail::dwarf_reference(unit.header, value);
+                found.has_type = true;
+                break;
+            case detail::dwarf::at_abstract_origin:
+            case detail::dwarf::at_specification:
+                found.more = detail::dwarf_reference(unit.header, value);
+                break;
+            case detail::dwarf::at_signature:
+                found.signature = unit.home->entry_of_type(value.number);
+                break;
+            case detail::dwarf::at_decl_file:
+                found.file = value.number;
+                break;
+            case detail::dwarf::at_decl_line:
+                found.line = value.number;
+                break;
+            case detail::dwarf::at_declaration:
+                found.is_declaration = true;
+                break;
+            case detail::dwarf::at_artificial:
+            case detail::dwarf::at_defaulted:
+                found.is_implicit = value.number != 0;
+                break;
+            default:
+                break;
+        }
+    }
+    return found;
+}
+
+// The same for the entry at an offset. Without a tag, it cannot be read.
+inline entry_facts read_facts(const debug_unit& unit, std::uint64_t entry) {
+    entry_walker walker = unit.walk(entry);
+    return walker.begin() ? read_facts(unit, walker) : entry_facts{};
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_ENTRY_FACTS_HPP
+
 // demangle.hpp - demangles linker names to names as the programmer wrote them.
 
 #ifndef ALLOCSCOPE_SYMBOLS_DEMANGLE_HPP
@@ -21859,44 +21994,6 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_DEMANGLE_HPP
 
-// kept_texts.hpp - the texts of all resolved addresses; equal texts are kept once.
-
-#ifndef ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
-#define ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-class kept_texts {
-public:
-    ALLOCSCOPE_INLINE explicit kept_texts(arena& kept) noexcept : kept_(kept), texts_(kept) {}
-
-    // A zero-terminated copy that lives as long as the arena.
-    text keep(text wanted) {
-        if (const text* known = texts_.find(wanted)) return *known;
-        const text kept = copy_of(kept_, wanted);
-        texts_[kept] = kept;
-        return kept;
-    }
-
-    ALLOCSCOPE_INLINE arena& memory() const noexcept { return kept_; }
-
-    // Memory that callers borrow to build a text before it is kept.
-    arena& scratch() noexcept { return scratch_; }
-
-private:
-    arena& kept_;
-    arena scratch_;
-    table<text, text> texts_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
-
 // entry_names.hpp - finds what the debug information calls a function, and whether it has a source.
 
 #ifndef ALLOCSCOPE_SYMBOLS_ENTRY_NAMES_HPP
@@ -21942,8 +22039,8 @@ public:
     bool may_be_alias(std::uint64_t entry) {
         const debug_unit* unit = units_.unit_of_entry(entry);
         if (unit == nullptr) return true;
-        const facts found = read_facts(*unit, entry);
-        if (!found.is_declaration || text{found.linkage}.starts_with("_Z")) return false;
+        const entry_facts found = read_facts(*unit, entry);
+        if (!found.is_declaration || linkage_of(*unit, found).starts_with("_Z")) return false;
         const std::size_t around = enclosing(*unit, entry);  // a class, if it is a member
         return around == 0 || read_facts(*unit, unit->scopes[around - 1].begin).tag ==
                                   detail::dwarf::tag_namespace;
@@ -21966,58 +22063,9 @@ private:
     static constexpr std::size_t most_scopes = 64;
     static constexpr int most_nested_functions = 8;
     static constexpr std::size_t longest_name = 65536;
-    static constexpr std::uint64_t no_file = ~std::uint64_t{0};
 
-    struct facts {
-        const char* name = "";
-        const char* linkage = "";
-        std::uint64_t next = 0;  // another entry with facts about the function; 0: there is none
-        std::uint64_t file = no_file;
-        std::uint64_t line = 0;
-        std::uint16_t tag = 0;
-        bool is_implicit = false;
-        bool is_declaration = false;
-    };
-
-    static facts read_facts(const debug_unit& unit, std::uint64_t entry) {
-        facts found;
-        const detail::dwarf_sections& sections = unit.home->sections();
-        entry_walker walker = unit.walk(entry);
-        if (!walker.begin()) return found;
-        found.tag = walker.shape()->tag;
-        std::uint16_t name = 0;
-        detail::dwarf_value value;
-        while (walker.next_value(name, value)) {
-            switch (name) {
-                case detail::dwarf::at_name:
-                    found.name = detail::dwarf_text(sections, unit.header, value);
-                    break;
-                case detail::dwarf::at_linkage_name:
-                case detail::dwarf::at_mips_linkage_name:
-                    found.linkage = detail::dwarf_text(sections, unit.header, value);
-                    break;
-                case detail::dwarf::at_decl_file:
-                    found.file = value.number;
-                    break;
-                case detail::dwarf::at_decl_line:
-                    found.line = value.number;
-                    break;
-                case detail::dwarf::at_declaration:
-                    found.is_declaration = true;
-                    break;
-                case detail::dwarf::at_abstract_origin:
-                case detail::dwarf::at_specification:
-                    found.next = detail::dwarf_reference(unit.header, value);
-                    break;
-                case detail::dwarf::at_artificial:
-                case detail::dwarf::at_defaulted:
-                    found.is_implicit = value.number != 0;
-                    break;
-                default:
-                    break;
-            }
-        }
-        return found;
+    static text linkage_of(const debug_unit& unit, const entry_facts& of) {
+        return detail::dwarf_text(unit.home->sections(), unit.header, of.linkage);
     }
 
     entry_name of(std::uint64_t entry, int nesting) {
@@ -22038,29 +22086,31 @@ private:
         for (int links = 0; links < most_links && entry != 0; ++links) {
             const debug_unit* unit = units_.unit_of_entry(entry);
             if (unit == nullptr) break;
-            const facts found = read_facts(*unit, entry);
+            const entry_facts found = read_facts(*unit, entry);
             if (answer.line == 0 && found.line != 0) {
                 answer.line = found.line;
                 answer.unit = entry;
                 has_file = false;
             }
-            if (!has_file && found.file != no_file) {  // clang: only the declaration may have it
+            // clang: only the declaration may have it
+            if (!has_file && found.file != entry_facts::no_file) {
                 answer.file = found.file;
                 answer.unit = entry;
                 has_file = true;
             }
-            if (*found.linkage != '\0' && !is_named) {
-                answer.linkage = texts_.keep(found.linkage);
-                answer.function = texts_.keep(demangled(texts_.scratch(), found.linkage));
+            const text linkage = is_named ? text{} : linkage_of(*unit, found);
+            if (!linkage.empty()) {
+                answer.linkage = texts_.keep(linkage);
+                answer.function = texts_.keep(demangled(texts_.scratch(), linkage.data()));
                 is_named = answer.function != answer.linkage;
                 answer.may_be_implicit = is_special_member(answer.linkage);
             }
             if (is_named && !answer.may_be_implicit) return answer;
             answer.is_implicit = answer.is_implicit || found.is_implicit;
-            if (*found.name != '\0') plain = found.name;
+            if (!found.name.empty()) plain = found.name;
             home = unit;
             last = entry;
-            entry = found.next;
+            entry = found.more;
         }
         if (is_named || plain.empty()) return answer;
         text_out function{texts_.scratch()};
@@ -22084,7 +22134,7 @@ private:
         while (count < most_scopes && number != 0 && bytes <= longest_name) {
             const entry_scope& outer = unit.scopes[number - 1];
             number = outer.parent;
-            const facts found = read_facts(unit, outer.begin);
+            const entry_facts found = read_facts(unit, outer.begin);
             text name = found.name;
             if (found.tag == detail::dwarf::tag_subprogram) {
                 number = 0;
@@ -22167,14 +22217,13 @@ public:
     // it returns. "" if that is not certain, or if the function has another name. If `own` is "",
     // only constructors count.
     text made_by(std::uint64_t function, text own) {
-        entry_facts facts;
         text name;
         std::uint64_t result = 0;
         std::uint64_t last = 0;
         const std::uint64_t made = function;
         for (int links = 0; links < most_links && function != 0; ++links) {
-            facts = {};
-            if (!read(function, facts)) return {};
+            const entry_facts facts = read(function);
+            if (facts.tag == 0) return {};
             if (name.empty()) name = facts.name;
             if (facts.has_type) result = facts.type;
             last = function;
@@ -22184,9 +22233,9 @@ public:
         if (unit == nullptr || (!own.empty() && without_arguments(name) != own)) return {};
         if (result != 0) return own.empty() ? text{} : spelled(result, 0);
         const std::uint64_t around = entry_around(*unit, last);
-        const bool is_constructor = around != 0 && read(around, facts = {}) &&
-                                    names_a_type(facts.tag) &&
-                                    without_arguments(facts.name) == without_arguments(name);
+        const entry_facts outer = read(around);
+        const bool is_constructor =
+            names_a_type(outer.tag) && without_arguments(outer.name) == without_arguments(name);
         if (is_constructor) return spelled(around, 0);
         // With -g1 no entry describes the class, but the name of the function has it.
         const entry_name whole = names_.of(made);
@@ -22202,55 +22251,20 @@ private:
         return name.substr(0, name.find('<'));
     }
 
-    struct entry_facts {
-        text name;
-        std::uint64_t type = 0;
-        std::uint64_t more = 0;  // the entry that this one copies or completes; 0: there is none
-        std::uint16_t tag = 0;
-        bool has_type = false;
-        bool has_children = false;
-    };
-
     // What one scope says about a name.
     struct found_type {
         std::uint64_t type = 0;
         int count = 0;  // how many different meanings there are
     };
 
-    static void read_values(const debug_unit& unit, entry_walker& walker, entry_facts& into) {
-        into.tag = walker.shape()->tag;
-        into.has_children = walker.shape()->has_children;
-        std::uint16_t name = 0;
-        detail::dwarf_value value;
-        while (walker.next_value(name, value)) {
-            if (name == detail::dwarf::at_name) {
-                into.name = detail::dwarf_text(unit.home->sections(), unit.header, value);
-            } else if (name == detail::dwarf::at_type) {
-                into.type = value.form == detail::dwarf::form_ref_sig8
-                                ? unit.home->entry_of_type(value.number)
-                                : detail::dwarf_reference(unit.header, value);
-                into.has_type = true;
-            } else if (name == detail::dwarf::at_abstract_origin ||
-                       name == detail::dwarf::at_specification) {
-                into.more = detail::dwarf_reference(unit.header, value);
-            } else if (name == detail::dwarf::at_signature) {
-                into.more = unit.home->entry_of_type(value.number);
-            }
-        }
-    }
-
-    bool read(std::uint64_t entry, entry_facts& into) {
+    entry_facts read(std::uint64_t entry) {
         const debug_unit* unit = entry != 0 ? units_.unit_of_entry(entry) : nullptr;
-        if (unit == nullptr) return false;
-        entry_walker walker = unit->walk(entry);
-        if (!walker.begin()) return false;
-        read_values(*unit, walker, into);
-        return true;
+        return unit != nullptr ? read_facts(*unit, entry) : entry_facts{};
     }
 
     std::uint64_t result_of(std::uint64_t function) {
-        entry_facts facts;
-        for (int links = 0; links < most_links && read(function, facts = {}); ++links) {
+        for (int links = 0; links < most_links && function != 0; ++links) {
+            const entry_facts facts = read(function);
             if (facts.has_type) return facts.type;
             function = facts.more;
         }
@@ -22275,11 +22289,11 @@ private:
         list<std::uint64_t> bases{memory_};
         std::uint64_t last = 0;
         for (int links = 0; links < most_links && scope != 0; ++links) {
-            entry_facts facts;
-            if (!read(scope, facts)) break;
+            const entry_facts facts = read(scope);
+            if (facts.tag == 0) break;
             if (facts.has_children) look_at_children(scope, name, wanted, found, bases);
             last = scope;
-            scope = facts.more;
+            scope = facts.completed();
         }
         const debug_unit* unit = last != 0 ? units_.unit_of_entry(last) : nullptr;
         scope = unit != nullptr ? entry_around(*unit, last) : 0;
@@ -22293,10 +22307,7 @@ private:
         return found;
     }
 
-    bool is_instance(std::uint64_t entry) {
-        entry_facts facts;
-        return read(entry, facts) && facts.name.contains("<");
-    }
+    bool is_instance(std::uint64_t entry) { return read(entry).name.contains("<"); }
 
     void look_at_children(std::uint64_t scope, text name, asked_name wanted, found_type& found,
                           list<std::uint64_t>& bases) {
@@ -22317,8 +22328,7 @@ private:
             if (is_base ? wanted == asked_name::parameter : !is_wanted(shape->tag, wanted))
                 continue;
             const std::uint64_t child = walker.offset() | unit.header.file;
-            entry_facts facts;
-            read_values(unit, walker, facts);
+            const entry_facts facts = read_facts(unit, walker);
             if (is_base) bases.push_back(facts.type);
             if (is_base || facts.name != name) continue;
             const bool is_itself =
@@ -22358,9 +22368,9 @@ private:
     std::uint64_t object_of(std::uint64_t type, bool is_pointed) {
         using namespace detail::dwarf;
         for (;;) {
-            entry_facts facts;
             type = without_aliases(type);
-            if (!read(type, facts)) return 0;
+            const entry_facts facts = read(type);
+            if (facts.tag == 0) return 0;
             const bool is_pointer = facts.tag == tag_pointer_type;
             const bool is_reference =
                 facts.tag == tag_reference_type || facts.tag == tag_rvalue_reference_type;
@@ -22373,11 +22383,10 @@ private:
 
     ALLOCSCOPE_INLINE std::uint64_t without_aliases(std::uint64_t type) {
         for (int links = 0; links < most_links; ++links) {
-            entry_facts facts;
-            if (!read(type, facts)) return 0;
-            if (facts.tag != detail::dwarf::tag_typedef &&
-                facts.tag != detail::dwarf::tag_const_type)
-                return type;
+            const entry_facts facts = read(type);
+            const bool is_alias = facts.tag == detail::dwarf::tag_typedef ||
+                                  facts.tag == detail::dwarf::tag_const_type;
+            if (!is_alias) return facts.tag != 0 ? type : 0;
             type = facts.type;
         }
         return 0;
@@ -22386,8 +22395,8 @@ private:
     // The type as a demangler writes it.
     text spelled(std::uint64_t type, int depth) {
         using namespace detail::dwarf;
-        entry_facts facts;
-        if (depth == most_links || !read(type, facts)) return {};
+        if (depth == most_links) return {};
+        const entry_facts facts = read(type);
         const char* mark = nullptr;
         switch (facts.tag) {
             case tag_pointer_type:
@@ -22413,7 +22422,7 @@ private:
             case tag_class_type:
             case tag_structure_type:
             case tag_union_type:
-                if (facts.name.empty()) return spelled(facts.more, depth + 1);
+                if (facts.name.empty()) return spelled(facts.completed(), depth + 1);
                 return lacks_arguments(type, facts) ? text{} : whole_name(type);
             default:
                 return {};
@@ -24500,7 +24509,8 @@ public:
     // All that follows may be called only if is_readable() was true.
 
     struct described_function {
-        const address_range* range = nullptr;  // with its entry
+        const debug_unit* unit = nullptr;      // of its code
+        const address_range* range = nullptr;  // with its entry; null: the function is not known
         const inlined_calls* calls = nullptr;
         debug_units* units = nullptr;
         entry_names* names = nullptr;
@@ -24563,14 +24573,13 @@ public:
         return known->describe();
     }
 
-    // The function of the unit that holds the address, as the debug information has it; null
-    // pointers: it has none.
-    described_function function_in(debug_unit* unit, std::uint64_t address) {
-        const described_unit described = unit != nullptr ? describe(*unit) : described_unit{};
+    // The function of the unit that holds the address, as the debug information has it.
+    described_function function_in(debug_unit& unit, std::uint64_t address) {
+        const described_unit described = describe(unit);
         if (described.unit == nullptr) return {};
         const address_range* range = described.unit->functions.find(address);
         if (range == nullptr) return {};
-        return {range, &described.inlined_in(memory_, range->value, texts_.scratch()),
+        return {&unit, range, &described.inlined_in(memory_, range->value, texts_.scratch()),
                 described.units, described.names};
     }
 
@@ -24760,8 +24769,7 @@ public:
     // in a frame. "" if the meaning is not certain.
     text meaning_at(std::uint64_t linked_address, text function, text name, asked_name wanted,
                     arena& memory) {
-        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        const described_function found = function_in(unit, linked_address);
+        const described_function found = function_at(linked_address);
         if (found.range == nullptr) return {};
         const std::size_t inlined = inlined_as(found, linked_address, function);
         const std::uint64_t entry =
@@ -24774,12 +24782,11 @@ public:
     // inlined there. "" if no place tells it.
     text made_at(std::uint64_t linked_address, text function, text file,
                  const source_places& places, text own, arena& memory) {
-        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        const described_function found = function_in(unit, linked_address);
+        const described_function found = function_at(linked_address);
         if (found.range == nullptr) return {};
         const inlined_calls& calls = *found.calls;
         const std::size_t around = inlined_as(found, linked_address, function);
-        const line_table& lines = lines_of(*unit);
+        const line_table& lines = lines_of(*found.unit);
         entry_types types{memory, *found.units, *found.names};
         list<made_type> made{memory};
         made.resize(places.count());
@@ -24790,9 +24797,8 @@ public:
             if (at == places.count() || lines.path_of(call.call_file, texts()) != file) continue;
             made[at].add(types.made_by(call.entry, own));
         }
-        const nearby_lines nearby{lines, texts(), calls, *found.range, linked_address};
-        nearby.any_code_of(
-            file, places, [&](std::size_t at, std::uint64_t begin, std::uint64_t end) {
+        lines_in(found, linked_address)
+            .any_code_of(file, places, [&](std::size_t at, std::uint64_t begin, std::uint64_t end) {
                 each_call(functions(), begin, end, [&](std::uint64_t behind, std::uint64_t entry) {
                     const bool is_there = calls.innermost_at(behind - 1) == around;
                     if (is_there) made[at].add(types.made_by(entry, own));
@@ -24809,10 +24815,9 @@ public:
     // are further out. Rare code is moved away: what was inlined there counts where it begins.
     lines_near_call lines_near(std::uint64_t linked_address, const code_frame& frame,
                                std::size_t outer) {
-        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        const described_function function = function_in(unit, linked_address);
-        if (function.range == nullptr) return {};
-        const inlined_calls& calls = *function.calls;
+        const described_function found = function_at(linked_address);
+        if (found.range == nullptr) return {};
+        const inlined_calls& calls = *found.calls;
         std::size_t call = calls.innermost_at(linked_address);
         std::size_t count = 0;
         for (std::size_t i = call; i != 0; i = calls[i - 1].parent) ++count;
@@ -24821,28 +24826,24 @@ public:
             inner = call;
             call = calls[call - 1].parent;
         }
-        const nearby_lines nearby{lines_of(*unit), texts(), calls, *function.range, linked_address};
-        lines_near_call here = nearby.around(call, frame);
+        const lines_near_call here = lines_in(found, linked_address).around(call, frame);
         if (inner == 0 || frame.is_nearby) return here;
-        const std::uint64_t begin = calls.begin_of(inner, function.range->low);
-        return nearby_lines{lines_of(*unit), texts(), calls, *function.range, begin}.or_else(
-            here, call, frame);
+        const std::uint64_t begin = calls.begin_of(inner, found.range->low);
+        return lines_in(found, begin).or_else(here, call, frame);
     }
 
     // Whether the function around a call has, for a place in the source, code that calls the same.
     bool has_call_at(std::uint64_t linked_address, text file, int line, int column) {
-        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        const described_function function = function_in(unit, linked_address);
-        if (function.range == nullptr) return true;
+        const described_function found = function_at(linked_address);
+        if (found.range == nullptr) return true;
         const machine_code& code = functions().code();
-        const inlined_calls& calls = *function.calls;
-        const nearby_lines nearby{lines_of(*unit), texts(), calls, *function.range, linked_address};
         const line_and_column place{static_cast<std::uint32_t>(line),
                                     static_cast<std::uint32_t>(column)};
-        return nearby.any_code_of(file, {&place, 1},
-                                  [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
-                                      return code.calls_the_same(begin, end, linked_address + 1);
-                                  });
+        return lines_in(found, linked_address)
+            .any_code_of(file, {&place, 1},
+                         [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
+                             return code.calls_the_same(begin, end, linked_address + 1);
+                         });
     }
 
     // If the call before a return address means another function than the one at `callee`, sets
@@ -24881,6 +24882,16 @@ public:
 private:
     static constexpr std::size_t most_inlined = 256;
 
+    described_function function_at(std::uint64_t linked_address) {
+        debug_unit* const unit = is_readable() ? units().unit_at(linked_address) : nullptr;
+        return unit != nullptr ? function_in(*unit, linked_address) : described_function{};
+    }
+    // The lines of the code around an address in the function.
+    nearby_lines lines_in(const described_function& function, std::uint64_t linked_address) {
+        return {lines_of(*function.unit), texts(), *function.calls, *function.range,
+                linked_address};
+    }
+
     // The number + 1 of the call inlined at an address that has this name; 0: the function itself.
     static std::size_t inlined_as(const described_function& found, std::uint64_t address,
                                   text function) {
@@ -24907,7 +24918,7 @@ private:
         debug_unit* unit = units().unit_at(address);
         if (unit == nullptr) return;
         const line_table& lines = lines_of(*unit);
-        const described_function function = function_in(unit, address);
+        const described_function function = function_in(*unit, address);
         code_frame frame;
         if (function.range == nullptr) {
             const line_table::row* const row = lines.find(address);
@@ -25500,49 +25511,6 @@ public:
         return owner.object->function_symbol_at(address - owner.base, memory);
     }
 
-    // The types that the debug information around an address describes; null: nothing is known.
-    // Valid until release_debug_data().
-    ALLOCSCOPE_INLINE const type_names* types_at(std::uint64_t address,
-                                                 const detail::met_module* home) {
-        const code_owner owner = owner_of(address, home);
-        return owner.object != nullptr ? owner.object->types_at(address - owner.base) : nullptr;
-    }
-
-    // The meaning of a name in `function`, which has a frame at the address; "" if it is not
-    // certain.
-    ALLOCSCOPE_INLINE text meaning_at(std::uint64_t address, const detail::met_module* home,
-                                      text function, text name, asked_name wanted, arena& memory) {
-        const code_owner owner = owner_of(address, home);
-        if (owner.object == nullptr) return {};
-        return owner.object->meaning_at(address - owner.base, function, name, wanted, memory);
-    }
-
-    // What the code of a frame's function makes at a place in the source; see debug_object.
-    ALLOCSCOPE_INLINE text made_at(std::uint64_t address, const detail::met_module* home,
-                                   text function, text file, const source_places& places, text own,
-                                   arena& memory) {
-        const code_owner owner = owner_of(address, home);
-        if (owner.object == nullptr) return {};
-        return owner.object->made_at(address - owner.base, function, file, places, own, memory);
-    }
-
-    // The lines near the call in a frame that was resolved at an address; see debug_object.
-    ALLOCSCOPE_INLINE lines_near_call lines_near(std::uint64_t address,
-                                                 const detail::met_module* home,
-                                                 const code_frame& frame, std::size_t outer) {
-        const code_owner owner = owner_of(address, home);
-        if (owner.object == nullptr) return {};
-        return owner.object->lines_near(address - owner.base, frame, outer);
-    }
-
-    // Whether the function around a call has, for a place in the source, code that calls the same.
-    ALLOCSCOPE_INLINE bool has_call_at(std::uint64_t address, const detail::met_module* home,
-                                       text file, int line, int column) {
-        const code_owner owner = owner_of(address, home);
-        return owner.object != nullptr &&
-               owner.object->has_call_at(address - owner.base, file, line, column);
-    }
-
     // Where a function ended with a jump.
     struct jump_place {
         std::uint64_t behind;
@@ -25585,7 +25553,8 @@ public:
         found.clear();
     }
 
-    // What is known of the module of an address, which then is the linked one; null: nothing.
+    // What is known of the module of an address, which then is the linked one; null: nothing. Valid
+    // until release_debug_data().
     debug_object* object_at(std::uint64_t& address, const detail::met_module* home) {
         const code_owner owner = owner_of(address, home);
         address -= owner.base;
@@ -25618,6 +25587,8 @@ public:
         return location;
     }
 
+    // Where names of functions and files are kept.
+    kept_texts& texts() noexcept { return texts_; }
     // Whether the module of a location is the program itself.
     bool is_program(text module) const {
         if (detail::names_another_process()) {
@@ -25692,24 +25663,14 @@ public:
 
     // Frees the contents of files. A later resolve() reads again what it needs.
     void release_debug_data() {
-        const object_table* const all[] = {&objects_, &gone_};
-        for (const object_table* objects : all) {
-            for (const auto& object : *objects) {
-                if (object.value.reader != nullptr) object.value.reader->release();
-            }
-        }
+        for_each_reader([](debug_object& reader) { reader.release(); });
         passing_memory_.release();
         texts_.scratch().release();
     }
 
     std::size_t debug_bytes() const {
         std::size_t total = 0;
-        const object_table* const all[] = {&objects_, &gone_};
-        for (const object_table* objects : all) {
-            for (const auto& object : *objects) {
-                if (object.value.reader != nullptr) total += object.value.reader->bytes_in_memory();
-            }
-        }
+        for_each_reader([&](const debug_object& reader) { total += reader.bytes_in_memory(); });
         return total;
     }
 
@@ -25727,6 +25688,16 @@ private:
         std::uint64_t base = 0;
         bool is_unloaded = false;
     };
+
+    template <class Visit>
+    void for_each_reader(const Visit& visit) const {
+        const object_table* const all[] = {&objects_, &gone_};
+        for (const object_table* objects : all) {
+            for (const auto& object : *objects) {
+                if (object.value.reader != nullptr) visit(*object.value.reader);
+            }
+        }
+    }
 
     static bool begins_at(const code_location& location, const code_owner& in,
                           const code_target& at) noexcept {
@@ -25904,6 +25875,459 @@ inline size_fit compare_size(arena& memory, text type, const type_names& known,
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_CLASS_SIZE_HPP
+
+// type_knowledge.hpp - what the source readers may ask the debug information about names.
+
+#ifndef ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
+#define ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace symbolize {
+
+enum class name_kind {
+    unknown,
+    undescribed,     // the debug information describes no types, and the name is no usual macro's
+    type,            // or a namespace
+    class_template,  // without arguments it is not the name of a type
+    believed         // nobody knows, and every name is believed
+};
+
+// What the debug information around the frame says about types.
+struct type_knowledge {
+    name_kind (*kind)(void* context, text name) = nullptr;  // null: every name is believed
+    void* context = nullptr;
+    // What the name means in `function`, which is given by its qualified name: the name with its
+    // scopes; "" if that is not certain.
+    text (*qualified)(void* context, text name, text function) = nullptr;
+    // The only type with that name, with its scopes; "" if that is not certain.
+    text (*only)(void* context, text name) = nullptr;
+    // The size of the types with that name in bytes; 0: one of them is an alias, or of another or
+    // unknown size. Null: no size is known.
+    std::uint64_t (*bytes)(void* context, text name) = nullptr;
+    // Whether only classes and enumerations have that path, which is without template arguments.
+    // Null: that is not known.
+    bool (*are_classes)(void* context, text path) = nullptr;
+    // What a name stands for in the frame's function: a template parameter, an alias, or a member
+    // of one of these ("T::value"); for a variable, its type. "" if that is not certain. Null:
+    // there is no such information.
+    text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
+    // What a constructor or function named `own` makes that the frame's function calls at the first
+    // of these places where that is certain; "" if it is at none. If `own` is "", any constructor.
+    // The file is that of the frame.
+    text (*made)(void* context, text own, const source_places& places, arena& memory) = nullptr;
+    // Whether the frame's function has, for a place in the source, code that calls the same as the
+    // frame. Null: that is not known.
+    bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;
+
+    // What the functions above say, or the least that is certain without them.
+    name_kind kind_of(text name) const;
+    text qualified_in(text name, text function) const;
+    text only_of(text name) const;
+    std::uint64_t bytes_of(text name) const;
+    bool are_known_classes(text path) const;
+    text meaning_of(text name, asked_name wanted, arena& memory) const;
+    text made_by(text own, const source_places& places, arena& memory) const;
+    bool may_call_at(text file, int line, int column) const;
+
+    // What is known where the code is that of another frame or function.
+    type_knowledge elsewhere() const noexcept {
+        type_knowledge less = *this;
+        less.meaning = nullptr;
+        less.made = nullptr;
+        return less;
+    }
+};
+
+inline name_kind type_knowledge::kind_of(text name) const {
+    return kind != nullptr ? kind(context, name) : name_kind::believed;
+}
+inline text type_knowledge::qualified_in(text name, text function) const {
+    return qualified != nullptr ? qualified(context, name, function) : text{};
+}
+inline text type_knowledge::only_of(text name) const {
+    return only != nullptr ? only(context, name) : text{};
+}
+inline std::uint64_t type_knowledge::bytes_of(text name) const {
+    return bytes != nullptr ? bytes(context, name) : 0;
+}
+inline bool type_knowledge::are_known_classes(text path) const {
+    return are_classes != nullptr && are_classes(context, path);
+}
+inline text type_knowledge::meaning_of(text name, asked_name wanted, arena& memory) const {
+    return meaning != nullptr ? meaning(context, name, wanted, memory) : text{};
+}
+inline text type_knowledge::made_by(text own, const source_places& places, arena& memory) const {
+    return made != nullptr ? made(context, own, places, memory) : text{};
+}
+inline bool type_knowledge::may_call_at(text file, int line, int column) const {
+    return has_call_at == nullptr || has_call_at(context, file, line, column);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
+
+// described_types.hpp - what the debug information at a stack's addresses says about types.
+
+#ifndef ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
+#define ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// The module that contains the address. Null means the module that is there now; `is_certain` says
+// whether that is right.
+inline const met_module* home_of_address(const named_stack& stack, std::uintptr_t address,
+                                         bool& is_certain) noexcept {
+    if (stack.homes != nullptr) {
+        for (const met_module* home : *stack.homes) {
+            if (home->holds(address)) return home;
+        }
+    }
+    const met_module* only = nullptr;
+    for (std::uint32_t i = 0; i < modules_met.count(); ++i) {
+        const met_module* each = modules_met.at(i);
+        if (each == nullptr || !each->holds(address)) continue;
+        is_certain = only == nullptr || only->tag() == each->tag();
+        only = each;
+        if (!is_certain) return nullptr;
+    }
+    return only;
+}
+
+// Results of comparing sizes of types and blocks. They are kept because many stacks ask the same.
+class known_sizes {
+public:
+    ALLOCSCOPE_INLINE known_sizes() = default;
+    known_sizes(const known_sizes&) = delete;
+    known_sizes& operator=(const known_sizes&) = delete;
+
+    // `type` is a text of the book, in which equal texts are one copy. `is_new`: the answer is that
+    // of the unit alone.
+    symbolize::size_fit& compare(arena& scratch, text type, const symbolize::type_names& known,
+                                 std::uint64_t bytes, bool& is_new) {
+        const auto fit = fits_.insert({{&known, type.data(), bytes}});
+        is_new = fit.is_new;
+        if (is_new) fit.value = symbolize::compare_size(scratch, type, known, bytes);
+        return fit.value;
+    }
+
+    // Call it before the debug information is released.
+    ALLOCSCOPE_INLINE void clear() noexcept {
+        fits_ = table<by_bytes<question>, symbolize::size_fit>{memory_};
+        memory_.release();
+    }
+
+private:
+    struct question {
+        const symbolize::type_names* known;
+        const char* type;
+        std::uint64_t bytes;
+    };
+
+    arena memory_;
+    table<by_bytes<question>, symbolize::size_fit> fits_{memory_};
+};
+
+// The types that the unit of an address describes; null: nothing is known.
+inline const symbolize::type_names* described_types_at(symbolize::symbolizer& symbols,
+                                                       const named_stack& stack,
+                                                       std::uintptr_t address) {
+    bool is_certain = true;
+    const met_module* home = home_of_address(stack, address, is_certain);
+    if (!is_certain || address == 0) return nullptr;
+    std::uint64_t linked = address;
+    symbolize::debug_object* const object = symbols.object_at(linked, home);
+    return object != nullptr ? object->types_at(linked) : nullptr;
+}
+
+// A type, and the unit that is asked about it. The text is one of the book, in which equal texts
+// are one copy.
+struct type_in_unit {
+    const symbolize::type_names* known;
+    const char* type;
+};
+
+// Whether a block can be one object of a type, according to the debug information of an address's
+// unit.
+struct described_sizes {
+    symbolize::symbolizer& symbols;
+    arena& scratch;
+    known_sizes& sizes;
+
+    const symbolize::type_names* types_at(const named_stack& stack, std::uintptr_t address) const {
+        return described_types_at(symbols, stack, address);
+    }
+
+    ALLOCSCOPE_INLINE symbolize::size_fit fit_at(const named_stack& stack, std::uintptr_t address,
+                                                 text type, std::uint64_t bytes) const {
+        const symbolize::type_names* known = types_at(stack, address);
+        return known != nullptr ? symbolize::compare_size(scratch, type, *known, bytes)
+                                : symbolize::size_fit::unknown;
+    }
+
+    // The same for a candidate, a text of the book, at the frame that asked for the memory. A
+    // compiler may describe a class only in the unit of its constructors or of its first virtual
+    // function.
+    symbolize::size_fit fit_of_candidate(const named_stack& stack, text type,
+                                         std::uint64_t bytes) const {
+        std::uint64_t asking = stack.asking_address();
+        bool is_certain = true;
+        const met_module* home = home_of_address(stack, asking, is_certain);
+        if (!is_certain || asking == 0) return symbolize::size_fit::unknown;
+        symbolize::debug_object* const object = symbols.object_at(asking, home);
+        const symbolize::type_names* known = object != nullptr ? object->types_at(asking) : nullptr;
+        if (known == nullptr) return symbolize::size_fit::unknown;
+        bool is_new = false;
+        symbolize::size_fit& fit = sizes.compare(scratch, type, *known, bytes, is_new);
+        if (!is_new || fit != symbolize::size_fit::unknown) return fit;
+        text_out mangled{scratch};
+        for (text left = type; !left.empty();) {
+            const text name = left.substr(0, left.find("::"));
+            mangled << decimal{name.size()} << name;
+            left.remove_prefix(name.size() == left.size() ? name.size() : name.size() + 2);
+        }
+        constexpr int most_members = 16;
+        std::uint64_t member = 0;
+        for (int i = 0; i < most_members && fit == symbolize::size_fit::unknown; ++i) {
+            member = object->member_behind(member, mangled.view());
+            if (member == 0) break;
+            known = object->types_at(member);
+            if (known != nullptr) fit = symbolize::compare_size(scratch, type, *known, bytes);
+        }
+        return fit;
+    }
+
+    // The same for the stack's own type, at the frame that asked for the memory.
+    ALLOCSCOPE_INLINE symbolize::size_fit fit_of_answer(const named_stack& stack, text type,
+                                                        std::uint64_t bytes) const {
+        const symbolize::type_names* known = types_at(stack, stack.asking_address());
+        bool is_new = false;
+        return known != nullptr ? sizes.compare(scratch, type, *known, bytes, is_new)
+                                : symbolize::size_fit::unknown;
+    }
+};
+
+// A place where a type is looked up by a name in the source.
+struct asked_place {
+    symbolize::symbolizer& symbols;
+    std::uint64_t address;
+    const met_module* home;
+    text function = {};      // of the frame
+    text file = {};          // of the frame
+    bool is_folded = false;  // the code at the address is that of another function
+    bool is_found = false;   // `object` is set, and the address is a linked one
+    bool is_known = false;   // `known` is set
+    symbolize::debug_object* object = nullptr;
+    const symbolize::type_names* known = nullptr;
+
+    ALLOCSCOPE_INLINE symbolize::type_knowledge knowledge() noexcept {
+        return {&asked_place::kind,
+                this,
+                &asked_place::qualified,
+                &asked_place::only,
+                &asked_place::bytes,
+                &asked_place::are_classes,
+                is_folded ? nullptr : &asked_place::meaning,
+                is_folded ? nullptr : &asked_place::made,
+                is_folded ? nullptr : &asked_place::has_call_at};
+    }
+
+private:
+    static asked_place& found(void* place) {
+        auto& asked = *static_cast<asked_place*>(place);
+        if (!asked.is_found) asked.object = asked.symbols.object_at(asked.address, asked.home);
+        asked.is_found = true;
+        return asked;
+    }
+    static const symbolize::type_names* types(void* place) {
+        asked_place& asked = found(place);
+        if (!asked.is_known && asked.object != nullptr) {
+            asked.known = asked.object->types_at(asked.address);
+        }
+        asked.is_known = true;
+        return asked.known;
+    }
+    static symbolize::name_kind kind(void* place, text name) {
+        const symbolize::type_names* known = types(place);
+        if (known == nullptr) return symbolize::name_kind::unknown;
+        if (!known->has(name)) {
+            const bool is_usual = name.find_first_of(symbolize::lower_case) != text::npos;
+            return is_usual && !known->has_sizes() ? symbolize::name_kind::undescribed
+                                                   : symbolize::name_kind::unknown;
+        }
+        return known->is_template(name) ? symbolize::name_kind::class_template
+                                        : symbolize::name_kind::type;
+    }
+    static text qualified(void* place, text name, text function) {
+        const symbolize::type_names* known = types(place);
+        return known != nullptr ? known->qualified(name, function) : text{};
+    }
+    static text only(void* place, text name) {
+        const symbolize::type_names* known = types(place);
+        return known != nullptr ? known->only(name) : text{};
+    }
+    static std::uint64_t bytes(void* place, text name) {
+        const symbolize::type_names* known = types(place);
+        const symbolize::named_type* each = known != nullptr ? known->all(name) : nullptr;
+        const std::uint64_t bytes = each != nullptr ? each->bytes : 0;
+        for (; each != nullptr; each = each->next) {
+            if (each->bytes != bytes) return 0;
+        }
+        return bytes;
+    }
+    static bool are_classes(void* place, text path) {
+        const symbolize::type_names* known = types(place);
+        return known != nullptr && known->are_classes(path);
+    }
+    static bool has_call_at(void* place, text file, int line, int column) {
+        const asked_place& asked = found(place);
+        return asked.object != nullptr &&
+               asked.object->has_call_at(asked.address, file, line, column);
+    }
+    static text made(void* place, text own, const symbolize::source_places& places, arena& memory) {
+        const asked_place& asked = found(place);
+        if (asked.object == nullptr) return {};
+        return asked.object->made_at(asked.address, asked.function, asked.file, places, own,
+                                     memory);
+    }
+    static text meaning(void* place, text name, symbolize::asked_name wanted, arena& memory) {
+        const asked_place& asked = found(place);
+        if (asked.object == nullptr) return {};
+        return asked.object->meaning_at(asked.address, asked.function, name, wanted, memory);
+    }
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
+
+// probe_memory.hpp - reads memory of this process that may be unmapped.
+
+#ifndef ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
+#define ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+// Returns false when not all of it could be read, or where the kernel forbids the call. Takes one
+// system call.
+inline bool probe_memory(std::uintptr_t address, void* to, std::size_t bytes) noexcept {
+    const int saved_errno = errno;
+    struct iovec local = {to, bytes};
+    struct iovec remote = {reinterpret_cast<void*>(address), bytes};
+    const bool is_read =
+        ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
+    errno = saved_errno;
+    return is_read;
+}
+
+// A word of memory that probe_words() reads.
+struct probed_word {
+    std::uintptr_t address;
+    std::uintptr_t word;
+    bool is_read;
+};
+
+// Does the same for many words: one system call for each hundred, and one more for each word that
+// cannot be read.
+inline void probe_words(probed_word* words, std::size_t count) noexcept {
+    constexpr std::size_t at_once = 100;
+    const int saved_errno = errno;
+    std::uintptr_t read[at_once];
+    struct iovec remote[at_once];
+    while (count != 0) {
+        const std::size_t asked = count < at_once ? count : at_once;
+        for (std::size_t i = 0; i < asked; ++i) {
+            remote[i] = {reinterpret_cast<void*>(words[i].address), sizeof read[i]};
+        }
+        struct iovec local = {read, asked * sizeof read[0]};
+        const ssize_t bytes = ::process_vm_readv(::getpid(), &local, 1, remote, asked, 0);
+        std::size_t done = bytes > 0 ? static_cast<std::size_t>(bytes) / sizeof read[0] : 0;
+        for (std::size_t i = 0; i < done; ++i) {
+            words[i].word = read[i];
+            words[i].is_read = true;
+        }
+        if (done != asked) words[done++].is_read = false;
+        words += done;
+        count -= done;
+    }
+    errno = saved_errno;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
+
+// deduced_class.hpp - finds the class that a compiler deduced for `new box(1)`.
+
+#ifndef ALLOCSCOPE_TYPES_DEDUCED_CLASS_HPP
+#define ALLOCSCOPE_TYPES_DEDUCED_CLASS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether a type_answer::candidate names a template whose arguments the compiler has deduced.
+ALLOCSCOPE_INLINE bool is_begun_class(text candidate) noexcept {
+    return candidate.contains("<") && !has_all_arguments(candidate);
+}
+
+// Which of the types in "<int, app::part>" is as large as the block, as `fit(type)` says; "" if
+// that is not certain.
+template <class Fit>
+text fitting_type(arena& memory, text types, const Fit& fit) {
+    text found;
+    for (const text each : split_arguments(memory, types)) {
+        const text type = pretty_type(memory, each);
+        const size_fit is_fit = fit(type);
+        const bool is_second = is_fit == size_fit::same && !found.empty() && found != type;
+        if (is_fit == size_fit::unknown || is_second) return {};
+        if (is_fit == size_fit::same) found = type;
+    }
+    return found;
+}
+
+// The only class of the template that is as large as the block; "" if that is not certain. `begun`
+// is "app::box<", followed by the first template argument if that is known.
+inline text deduced_class(arena& memory, text begun, const type_names& known,
+                          std::uint64_t block_bytes) {
+    const text path = begun.substr(0, begun.find('<'));
+    const text first = begun.substr(path.size() + 1);
+    const std::size_t scopes = path.rfind(':');
+    const text own = scopes == no_position ? path : path.substr(scopes + 1);
+    text found;
+    if (known.lacks_names()) return {};  // the class may be one without a name
+    for (const named_type* each = known.all(own); each != nullptr; each = each->next) {
+        const text whole = pretty_type(memory, each->whole);
+        const list<text> arguments = split_arguments(memory, whole.substr(own.size()));
+        if (arguments.empty() || (each->bytes == 0 && first.empty())) return {};
+        if (!first.empty() && arguments[0] != first) continue;
+        const bool is_there =
+            each->qualified == path || each->qualified.ends_with(joined(memory, "::", path));
+        if (!is_there || each->bytes == 0) return {};
+        if (each->bytes != block_bytes) continue;
+        const text type = joined(memory, each->qualified, whole.substr(own.size()));
+        if (!found.empty() && found != type) return {};
+        found = type;
+    }
+    return found;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_DEDUCED_CLASS_HPP
 
 // source_tokens.hpp - splits C++ source into words and signs with their line and column.
 
@@ -27562,179 +27986,6 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_DECLARED_VARIABLE_HPP
 
-// type_knowledge.hpp - what the source readers may ask the debug information about names.
-
-#ifndef ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
-#define ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-enum class name_kind {
-    unknown,
-    undescribed,    // the debug information describes no types, and the name is no usual macro's
-    type,           // or a namespace
-    class_template  // without arguments it is not the name of a type
-};
-
-// What the debug information around the frame says about types.
-struct type_knowledge {
-    name_kind (*kind)(void* context, text name) = nullptr;  // null: every name is believed
-    void* context = nullptr;
-    // What the name means in `function`, which is given by its qualified name: the name with its
-    // scopes; "" if that is not certain.
-    text (*qualified)(void* context, text name, text function) = nullptr;
-    // The only type with that name, with its scopes; "" if that is not certain.
-    text (*only)(void* context, text name) = nullptr;
-    // The size of the types with that name in bytes; 0: one of them is an alias, or of another or
-    // unknown size. Null: no size is known.
-    std::uint64_t (*bytes)(void* context, text name) = nullptr;
-    // Whether only classes and enumerations have that path, which is without template arguments.
-    // Null: that is not known.
-    bool (*are_classes)(void* context, text path) = nullptr;
-    // What a name stands for in the frame's function: a template parameter, an alias, or a member
-    // of one of these ("T::value"); for a variable, its type. "" if that is not certain. Null:
-    // there is no such information.
-    text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
-    // What a constructor or function named `own` makes that the frame's function calls at the first
-    // of these places where that is certain; "" if it is at none. If `own` is "", any constructor.
-    // The file is that of the frame.
-    text (*made)(void* context, text own, const source_places& places, arena& memory) = nullptr;
-    // Whether the frame's function has, for a place in the source, code that calls the same as the
-    // frame. Null: that is not known.
-    bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;
-
-    // What is known where the code is that of another frame or function.
-    type_knowledge elsewhere() const noexcept {
-        type_knowledge less = *this;
-        less.meaning = nullptr;
-        less.made = nullptr;
-        return less;
-    }
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
-
-// placed_new.hpp - finds the `new` that compilers place at a line and column of a source file.
-
-#ifndef ALLOCSCOPE_TYPES_PLACED_NEW_HPP
-#define ALLOCSCOPE_TYPES_PLACED_NEW_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// True if something in [begin, end) might call operator new at the same position: `operator`, or a
-// possible macro with a `new` inside, by naming convention or because this file defines it.
-inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end && i < file.tokens().size(); ++i) {
-        const text word = file.text_at(i);
-        if (!is_word(word)) continue;
-        if (word == "operator" || file.is_macro(word)) return true;
-        const bool is_call = file.is_at(i + 1, "(");
-        const bool is_upper = word.find_first_of(lower_case) == no_position;
-        if (is_call && is_upper && word.size() > 1) return true;
-    }
-    return false;
-}
-
-// The last word of the type: the name by which its size is known.
-inline text own_word(const source_outline& file, const new_expression& expression) {
-    text own;
-    for (std::size_t at = expression.type_begin; at < expression.type_end; ++at) {
-        if (file.is_at(at, "<")) break;
-        if (file.is_word_at(at)) own = file.text_at(at);
-    }
-    return own;
-}
-
-// Whether objects of two expressions certainly differ in size.
-inline bool differ_in_size(const source_outline& file, const new_expression& a,
-                           const new_expression& b, const type_knowledge& knowledge) {
-    if (knowledge.bytes == nullptr) return false;
-    const auto bytes_of = [&](const new_expression& of) {
-        const bool is_one_word = of.type_end == of.type_begin + 1;
-        const text last = file.text_at(of.type_end - 1);
-        const std::uint64_t plain =
-            is_one_word || last == "*" ? bytes_of_plain_type(last) : std::uint64_t{0};
-        const text own = own_word(file, of);
-        if (plain != 0) return plain;
-        return knowledge.bytes(knowledge.context, own == "string" ? text{"basic_string"} : own);
-    };
-    const std::uint64_t bytes = bytes_of(a);
-    const std::uint64_t others = bytes_of(b);
-    return bytes != 0 && others != 0 && bytes != others;
-}
-
-// The name of the function in whose call an expression is an argument by itself, if g++ may place
-// it at the call (see find_in_call); otherwise "".
-inline text called_around(const source_outline& file, const new_expression& expression) {
-    if (expression.has_initialiser) return {};
-    std::size_t at = expression.begin - 1;
-    while (file.is_at(at, ",")) {
-        while (--at > 0 && !file.is_any_at(at, ", ( ; { }")) {
-            if (file.is_any_at(at, ") ]") && file.partner(at) != 0) at = file.partner(at);
-        }
-    }
-    return file.is_at(at, "(") ? file.text_at(at - 1) : text{};
-}
-
-// If a `new` without initialiser is an argument of a call by itself, g++ places it at the call's
-// "(". Finds the only such new-expression in that call.
-inline const new_expression* find_in_call(const source_outline& file, std::size_t open) {
-    const std::size_t close = file.partner(open);
-    if (close <= open) return nullptr;
-    const list<new_expression>& all = file.expressions();
-    const new_expression* only = nullptr;
-    for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin <= close; ++i) {
-        if (all[i].has_initialiser) continue;
-        if (only != nullptr) return nullptr;
-        only = &all[i];
-    }
-    if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
-    const text before = file.text_at(only->begin - 1);
-    return before == "(" || before == "," ? only : nullptr;
-}
-
-// Without a column: the only new-expression that begins or ends on the line.
-inline const new_expression* find_on_line(const source_outline& file, int line) {
-    const list<source_token>& tokens = file.tokens();
-    const list<new_expression>& all = file.expressions();
-    const new_expression* only = nullptr;
-    for (std::size_t i =
-             partition_point(all.data(), all.size(),
-                             [&](const new_expression& e) { return tokens[e.reach].line < line; });
-         i < all.size() && tokens[all[i].begin].line <= line; ++i) {
-        if (tokens[all[i].begin].line != line && tokens[all[i].last].line != line) continue;
-        if (only != nullptr) return nullptr;
-        only = &all[i];
-    }
-    if (only == nullptr) return nullptr;
-    const std::size_t first = file.token_from(tokens[only->begin].line, 0);
-    const std::size_t behind = file.token_from(tokens[only->last].line + 1, 0);
-    return has_hidden_new(file, first, behind) ? nullptr : only;
-}
-
-inline const new_expression* find_new_expression(const source_outline& file, int line, int column) {
-    if (column <= 0) return find_on_line(file, line);
-    const source_token* token = file.token_at(line, column);
-    if (token == nullptr) return nullptr;
-    const auto at = static_cast<std::size_t>(token - file.tokens().begin());
-    if (const new_expression* found = file.expression_at(at)) return found;
-    return token->spelling() == "(" ? find_in_call(file, at) : nullptr;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_PLACED_NEW_HPP
-
 // wrapped_type.hpp - removes the library's wrapping from a type: nodes, control blocks, buckets.
 
 #ifndef ALLOCSCOPE_TYPES_WRAPPED_TYPE_HPP
@@ -28271,20 +28522,7 @@ private:
     source_file last_;
 };
 
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
-
-// source_of_frame.hpp - the source file in which the line of a frame stands, and the token there.
-
-#ifndef ALLOCSCOPE_TYPES_SOURCE_OF_FRAME_HPP
-#define ALLOCSCOPE_TYPES_SOURCE_OF_FRAME_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
+// --- the source of a frame ---
 
 // Returns null if the frame has no line, or if its source cannot be read.
 inline const source_outline* source_of(const code_frame& frame, source_cache& sources) {
@@ -28306,41 +28544,7 @@ inline std::size_t token_of(const code_frame& frame, source_cache& sources,
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_TYPES_SOURCE_OF_FRAME_HPP
-
-// thrown_value.hpp - finds the `throw` at the place where the memory of an exception is asked for.
-
-#ifndef ALLOCSCOPE_TYPES_THROWN_VALUE_HPP
-#define ALLOCSCOPE_TYPES_THROWN_VALUE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// Whether the frame at `asking`, which asked for memory, throws what it asked for.
-ALLOCSCOPE_INLINE bool is_throwing(const list<code_frame>& frames, std::size_t asking) noexcept {
-    return asking != 0 && frames[asking - 1].function == "__cxa_allocate_exception";
-}
-
-// Reads the `throw` at a place, which is that of a token. Returns false if there is none, or if its
-// value cannot be read.
-inline bool find_thrown(const source_outline& file, int line, int column, new_expression& found) {
-    const std::size_t at = file.token_from(line, column);
-    std::size_t begin = at;
-    while (begin != 0 && !file.is_any_at(begin, "throw ; {")) {
-        const std::size_t partner = file.partner(begin);
-        begin = (partner != 0 && partner < begin ? partner : begin) - 1;
-    }
-    found.scope = file.scope_of(begin);
-    return file.is_at(begin, "throw") && new_reader{file}.read_throw(begin, found) &&
-           (at == begin || at == found.last);
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_THROWN_VALUE_HPP
+#endif  // ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
 
 // name_scopes.hpp - the namespaces, classes and functions in which a name in the source is found.
 
@@ -28366,21 +28570,25 @@ public:
         const name_declaration* const nearest = declaration_around(word);
         const text first = nearest != nullptr ? file_.text_at(nearest->at) : text{};
         if (first == "namespace") return path_behind(nearest->at + 3);
-        if (knowledge_.qualified == nullptr) return word;
         const text function = plain_name(memory_, name_);
-        text whole = knowledge_.qualified(knowledge_.context, word, function);
+        text whole = knowledge_.qualified_in(word, function);
         const text member = whole.empty() ? in_own_template(word) : text{};
         if (!member.empty()) return member;
-        const bool has_only = knowledge_.only != nullptr;
         if (whole.empty() && first == "using") return path_behind(nearest->at + 1);
-        if (whole.empty() && has_only) {
+        if (whole.empty()) {
             whole = made_visible(word, nearest);
-        } else if (!whole.empty() && has_only && may_inherit(whole, function) &&
-                   knowledge_.only(knowledge_.context, word).empty()) {
+        } else if (may_inherit(whole, function) && knowledge_.only_of(word).empty()) {
             return {};
         }
         return whole.empty() ? word : whole;
     }
+
+protected:
+    arena& memory_;
+    const type_knowledge& knowledge_;
+    const source_outline& file_;
+    const std::size_t place_;
+    const function_name& name_;
 
 private:
     // The class `local` that the function app::run itself declares is app::run::local. "" if no
@@ -28402,13 +28610,12 @@ private:
     // The class `node` of app::chain<T> is app::chain<int>::node in a member of app::chain<int>. ""
     // if the debug information describes none.
     text in_own_template(text word) const {
-        if (knowledge_.are_classes == nullptr) return {};
         for (std::size_t i = name_.components.size(); i > 0; --i) {
             const name_component& component = name_.components[i - 1];
             if (component.arguments.empty()) continue;
             const text path = name_up_to(name_, component);
             const text plain = plain_name(memory_, parse_function_name(memory_, path));
-            if (knowledge_.are_classes(knowledge_.context, joined(memory_, plain, "::", word))) {
+            if (knowledge_.are_known_classes(joined(memory_, plain, "::", word))) {
                 return joined(memory_, path, "::", word);
             }
         }
@@ -28419,7 +28626,7 @@ private:
     // class; or the function has no scopes, because it initialises a variable. But debug
     // information may leave out a class that this file declares in a scope around the place.
     text made_visible(text word, const name_declaration* nearest) const {
-        const text only = knowledge_.only(knowledge_.context, word);
+        const text only = knowledge_.only_of(word);
         if (nearest != nullptr) {
             const text scope = file_.text_at(nearest->block - std::size_t{1});
             const text whole = joined(memory_, scope, "::", word);
@@ -28429,7 +28636,7 @@ private:
         for (const name_declaration* each = file_.last_declared("namespace");
              each != nullptr && only.empty(); each = file_.declared_before(*each)) {
             const text scope = joined(memory_, path_behind(each->at + 2), "::");
-            const text whole = knowledge_.qualified(knowledge_.context, word, scope);
+            const text whole = knowledge_.qualified_in(word, scope);
             if (!whole.starts_with(scope) || whole == found || !is_around(*each)) continue;
             if (!found.empty()) return {};
             found = whole;
@@ -28450,11 +28657,11 @@ private:
     // `whole`, which is found outside of the class.
     bool may_inherit(text whole, text function) const {
         const std::size_t count = name_.components.size();
-        if (count < 2 || knowledge_.bytes == nullptr) return false;
+        if (count < 2) return false;
         const text own = name_.components[count - 2].name;
         const std::size_t scope = function.size() - name_.last().name.size();
         if (scope < function.size() && whole.starts_with(function.substr(0, scope))) return false;
-        if (knowledge_.bytes(knowledge_.context, own) == 0) return false;  // a namespace
+        if (knowledge_.bytes_of(own) == 0) return false;  // a namespace
         const std::size_t body = body_of_class(file_, own);
         for (std::size_t i = file_.class_named(own); i < body; ++i) {
             if (file_.is_at(i, ":")) return true;
@@ -28476,12 +28683,6 @@ private:
         }
         return nullptr;
     }
-
-    arena& memory_;
-    type_knowledge knowledge_;
-    const source_outline& file_;
-    const std::size_t place_;
-    const function_name& name_;
 };
 
 }  // namespace symbolize
@@ -28511,18 +28712,13 @@ inline text type_of_literal(text token) noexcept {
 }
 
 // Spells types that are named in one place of the source.
-class type_spelling {
+class type_spelling : protected name_scopes {
 public:
     // `at` is the first token of the expression that the types are named in, `scope` is around it,
     // `name` that of the function.
     type_spelling(arena& memory, const source_outline& file, std::size_t at, std::size_t scope,
                   const function_name& name, const type_knowledge& knowledge)
-        : memory_(memory),
-          knowledge_(knowledge),
-          file_(file),
-          place_(at),
-          name_(name),
-          scopes_(memory, file, at, name, knowledge),
+        : name_scopes(memory, file, at, name, knowledge),
           headers_(file.headers_around(memory, scope)),
           instantiated_(memory) {
         for (std::size_t i = 0; i < name.components.size(); ++i) {
@@ -28604,8 +28800,8 @@ public:
 
     text described(text name, asked_name wanted) const {
         const bool is_named = !name.empty() || wanted == asked_name::result;
-        if (!is_named || knowledge_.meaning == nullptr || file_.is_macro(name)) return {};
-        return knowledge_.meaning(knowledge_.context, name, wanted, memory_);
+        if (!is_named || file_.is_macro(name)) return {};
+        return knowledge_.meaning_of(name, wanted, memory_);
     }
 
     // The type of `v`, `*v`, `&v`, `v.member` or `v->member`, as `decltype` has it.
@@ -28655,8 +28851,7 @@ public:
 
     // Whether the file defines the name, or the debug information describes it.
     bool is_described(text word, name_kind least = name_kind::type) const {
-        return file_.is_defined(word) || knowledge_.kind == nullptr ||
-               knowledge_.kind(knowledge_.context, word) >= least;
+        return file_.is_defined(word) || knowledge_.kind_of(word) >= least;
     }
 
     // Whether the name at `at` ends an argument such as `mode::fast`: a value that a type has.
@@ -28709,11 +28904,9 @@ public:
         const bool is_of_library =
             meaning.starts_with("std::") || (at > 1 && file_.is_any_at(at - 2, "std pmr"));
         if (is_of_library && is_standard_template(word)) return true;
-        if (is_of_library && knowledge_.kind != nullptr && !is_standard_class(word) &&
-            knowledge_.kind(knowledge_.context, word) < name_kind::type) {
-            return true;
-        }
-        return is_class_template(word);
+        const name_kind kind = knowledge_.kind_of(word);
+        const bool is_unknown = kind < name_kind::type && !is_standard_class(word);
+        return (is_of_library && is_unknown) || kind == name_kind::class_template;
     }
 
     // Whether the path in the tokens, whose last name is `own`, is that of a class, as seen from
@@ -28726,27 +28919,14 @@ public:
         if (path.view() == own) {
             const bool is_local =
                 find_local_name(file_, place_, own).what != local_name::kind::none;
-            return is_local || !qualified_in(own, plain_name(memory_, name_)).empty();
+            return is_local || !knowledge_.qualified_in(own, plain_name(memory_, name_)).empty();
         }
-        if (qualified_in(own, path.view()) == path.view()) return true;
-        const text only =
-            knowledge_.only != nullptr ? knowledge_.only(knowledge_.context, own) : text{};
-        return only.ends_with(joined(memory_, "::", path.view()));
+        if (knowledge_.qualified_in(own, path.view()) == path.view()) return true;
+        return knowledge_.only_of(own).ends_with(joined(memory_, "::", path.view()));
     }
 
 private:
     bool is_in_template() const noexcept { return !headers_.empty() || !instantiated_.empty(); }
-
-    bool is_class_template(text word) const {
-        return knowledge_.kind != nullptr &&
-               knowledge_.kind(knowledge_.context, word) == name_kind::class_template;
-    }
-
-    text qualified_in(text word, text function) const {
-        return knowledge_.qualified != nullptr
-                   ? knowledge_.qualified(knowledge_.context, word, function)
-                   : text{};
-    }
 
     static bool is_plain_word(text word) noexcept {
         constexpr text plain_words =
@@ -28885,7 +29065,7 @@ private:
     }
 
     text qualified_type(text word) const {
-        return is_type_or_namespace(word) ? scopes_.qualified(word) : text{};
+        return is_type_or_namespace(word) ? qualified(word) : text{};
     }
 
     // The brace of the class around the class that the name at `at` means, if that lies in the
@@ -28914,12 +29094,6 @@ private:
         return {};
     }
 
-    arena& memory_;
-    type_knowledge knowledge_;
-    const source_outline& file_;
-    const std::size_t place_;
-    const function_name& name_;
-    const name_scopes scopes_;
     list<const template_header*> headers_;  // outermost first
     list<std::size_t> instantiated_;        // the components of the name that have arguments
 };
@@ -28929,6 +29103,630 @@ private:
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_TYPE_SPELLING_HPP
+
+// called_name.hpp - the name of an inlined function with the template arguments of its class.
+
+#ifndef ALLOCSCOPE_TYPES_CALLED_NAME_HPP
+#define ALLOCSCOPE_TYPES_CALLED_NAME_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The function's name without scopes and arguments; "" if the text is not a function's name.
+inline text own_name_of(const read_name& name) noexcept {
+    return name.parts.is_known() ? name.parts.last().name : text{};
+}
+
+// The type in the tokens from `begin` to `end`, as it is meant at the place of a call in a frame;
+// "" if that is not certain. The frame is not the one that `knowledge` is about.
+inline text spelled_at(read_names& names, const code_frame& frame, const source_outline& file,
+                       std::size_t at, std::size_t begin, std::size_t end,
+                       const type_knowledge& knowledge) {
+    const function_name& function = names.of(frame.function).parts;
+    const type_knowledge less = knowledge.elsewhere();
+    const std::size_t scope = file.scope_of(at);
+    const type_spelling spelling{names.scratch(), file, begin, scope, function, less};
+    return spelling.spelled(begin, end);
+}
+
+// The token before the brackets of an initialiser: `v{1}` and `v = {1}`.
+inline std::size_t before_list(const source_outline& file, std::size_t open) {
+    if (open < 2) return 0;
+    const bool is_copied = file.is_at(open, "{") && file.is_at(open - 1, "=");
+    return is_copied ? open - 2 : open - 1;
+}
+
+// The token with the name of the variable whose member function or constructor is called at `at`;
+// 0: it is another call. g++ places a call at its last token, clang at the name.
+inline std::size_t variable_of_call(const source_outline& file, std::size_t at, text function) {
+    const text token = file.text_at(at);
+    const bool is_at_end = is_listed(token, ") } ]") && file.partner(at) > 1;
+    if (token == "]" && function != "operator[]") return 0;
+    if (is_at_end) return before_list(file, file.partner(at));
+    if (token == "{") return before_list(file, at);
+    std::size_t member = at;
+    if (token == "(" && at > 0) --member;
+    if (member < 2 || !file.is_word_at(member)) return 0;
+    // Clang places both calls of `name[1][2]` at the name.
+    const bool is_bracket = file.is_at(member + 1, "[");
+    const std::size_t behind = is_bracket ? file.partner(member + 1) + 1 : 0;
+    if (file.is_any_at(behind, "[ . ->")) return 0;
+    if (!file.is_any_at(member - 1, ". ->")) return token == "(" ? 0 : at;
+    return file.text_at(member) == function ? member - 2 : 0;
+}
+
+// The tokens of the type of the object whose member function or constructor is called at `at`.
+inline declared_variable object_of_call(const source_outline& file, std::size_t at, text function) {
+    const std::size_t behind = file.behind_name(at);
+    const bool is_object = file.is_at(behind - 1, ">") && file.is_any_at(behind, "( {");
+    if (is_object) return {at, at, behind};  // clang: `box<int>(3)`
+    const std::size_t name = variable_of_call(file, at, function);
+    if (name < 2 || file.is_any_at(name - 1, ". -> ::")) return {};
+    if (file.is_at(name, ">")) return {name, begin_of_type(file, name + 1), name + 1};
+    if (!file.is_word_at(name) || file.is_macro(file.text_at(name))) return {};
+    declared_variable found = find_variable(file, name);
+    if (found.end == 0) found = {name, name, name + 1};  // `parts(3)` after `using parts = ...;`
+    if (!found.is_known() || !file.is_at(name + 1, "->")) return found;
+    return file.is_at(--found.end, "*") ? found : declared_variable{};
+}
+
+// The type of the object whose member function or constructor is called at the place of a frame, as
+// it is printed; "" if it is not certain.
+inline text type_of_object(read_names& names, const code_frame& frame, text function,
+                           source_cache& sources, const type_knowledge& knowledge) {
+    const source_outline* file = nullptr;
+    const std::size_t at = token_of(frame, sources, file);
+    if (at == 0) return {};
+    const declared_variable object = object_of_call(*file, at, function);
+    if (!object.is_known() || object.begin == 0) return {};
+    return names.made(spelled_at(names, frame, *file, at, object.begin, object.end, knowledge));
+}
+
+// The name of the class before `::` in `box<int>::make(1)` at the place of a frame; "" if it is
+// something else. Clang places the call at its first token, g++ at its last one or at the bracket
+// of the call that it is an argument of.
+inline text named_class(read_names& names, const code_frame& frame, text function,
+                        source_cache& sources, const type_knowledge& knowledge) {
+    const source_outline* file = nullptr;
+    const std::size_t at = token_of(frame, sources, file);
+    if (at == 0) return {};
+    constexpr std::size_t far_away = 64;
+    const text sign = file->text_at(at);
+    const std::size_t partner = file->partner(at);
+    const std::size_t first = sign == ")" && partner > 0 ? partner - 1 : at;
+    const std::size_t end = sign == "(" ? partner : first + far_away;
+    std::size_t name = 0;
+    for (std::size_t i = first; i < end && i + 1 < file->tokens().size(); ++i) {
+        const bool is_call = file->is_at(i + 1, "(");
+        if (is_call && file->text_at(i) == function) {
+            if (name != 0) return {};
+            name = i;
+        }
+        if (is_call && sign != "(") break;
+    }
+    const std::size_t begin =
+        name > 2 && file->is_at(name - 1, "::") ? begin_of_type(*file, name + 1) : 0;
+    if (begin == 0 || (is_word(sign) && begin != at)) return {};
+    return spelled_at(names, frame, *file, at, begin, name - 1, knowledge);
+}
+
+// The name of an inlined function with the class that its caller writes, `box<int>::make(1)`, or
+// that its object is of, if that has arguments of a template; else the name that it has.
+inline text called_name(read_names& names, const list<code_frame>& frames, std::size_t called,
+                        source_cache& sources, const type_knowledge& knowledge) {
+    const text function = frames[called].function;
+    const bool is_bare = names.of(function).parts.components.size() == 1;
+    if (!is_bare || !frames[called].is_inlined || called + 1 == frames.size()) return function;
+    const code_frame& caller = frames[called + 1];
+    const text own = own_name_of(names.of(function));
+    text scope = named_class(names, caller, own, sources, knowledge);
+    if (scope.empty()) scope = type_of_object(names, caller, own, sources, knowledge);
+    if (!scope.ends_with(">")) return function;
+    // A base class that has the function may have other arguments.
+    const text whole = joined(names.memory(), scope, "::", function);
+    const function_name& parts = names.of(whole).parts;
+    const source_outline* inner = nullptr;
+    const std::size_t inside = token_of(frames[called], sources, inner);
+    if (inside == 0 || parts.components.size() < 2) return function;
+    const std::size_t open =
+        body_of_class(*inner, parts.components[parts.components.size() - 2].name);
+    return open != 0 && open < inside && inside < inner->partner(open) ? whole : function;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_CALLED_NAME_HPP
+
+// bare_requests.hpp - what the library allocates where its inlined functions have no scopes.
+
+#ifndef ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
+#define ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// A container of libstdc++: the header that asks for the memory of the elements, all its headers,
+// and the classes that are made of it.
+struct container_headers {
+    text asking;
+    text files;
+    text classes;
+};
+
+constexpr container_headers containers[] = {
+    {"stl_vector.h", "stl_vector.h vector.tcc stl_stack.h stl_queue.h allocator.h",
+     "vector stack priority_queue"},
+    {"stl_deque.h", "stl_deque.h deque.tcc stl_stack.h stl_queue.h", "deque stack queue"},
+    {"stl_list.h", "stl_list.h list.tcc stl_stack.h stl_queue.h", "list stack queue"},
+    {"forward_list.h", "forward_list.h forward_list.tcc", "forward_list"},
+    {"stl_tree.h", "stl_tree.h stl_map.h stl_multimap.h stl_set.h stl_multiset.h",
+     "map multimap set multiset"},
+    {"hashtable_policy.h", "hashtable_policy.h hashtable.h unordered_map.h unordered_set.h",
+     "unordered_map unordered_multimap unordered_set unordered_multiset"}};
+
+// The name of a standard header without its folders; "" for another file.
+inline text standard_header(text file) noexcept {
+    if (!is_standard_header(file)) return {};
+    return file.substr(file.rfind('/') + 1);
+}
+
+// The element type of a container. `scope` is the class of one of its functions, or of its
+// variable; "" if it is not a class of a container.
+inline text element_of(arena& memory, text scope, text brackets) {
+    const list<text> arguments = split_arguments(memory, brackets);
+    if (arguments.empty()) return {};
+    if (is_listed(scope, "map multimap unordered_map unordered_multimap")) {
+        if (arguments.size() < 2) return {};
+        const text key = joined(memory, "std::pair<", with_const(memory, arguments[0]), ", ");
+        return joined(memory, key, arguments[1], ">");
+    }
+    if (is_listed(scope, "_Rb_tree _Hashtable _Map_base")) {
+        return arguments.size() > 1 ? arguments[1] : text{};
+    }
+    const bool is_known =
+        is_listed(scope,
+                  "vector deque list forward_list set multiset unordered_set unordered_multiset "
+                  "stack queue priority_queue _Vector_base _Deque_base _List_base _Fwd_list_base");
+    return is_known ? arguments[0] : text{};
+}
+
+// The same for a type in its printed form, if its class is one of `classes`.
+inline text element_of_class(arena& memory, text type, text classes) {
+    const std::size_t open = type.find('<');
+    if (open == no_position || !type.starts_with("std::")) return {};
+    text own = type.substr(5, open - 5);
+    if (own.starts_with("pmr::")) own.remove_prefix(5);
+    return is_listed(own, classes) ? element_of(memory, own, type.substr(open)) : text{};
+}
+
+// What a container allocates if its function in frames[at] asks the allocator; "" if it is not
+// certain.
+inline type_answer type_of_container(read_names& names, const list<code_frame>& frames,
+                                     std::size_t at, source_cache& sources,
+                                     const type_knowledge& knowledge) {
+    const text request = own_name_of(names.of(frames[at].function));
+    const text header = standard_header(frames[at].file);
+    if (header == "stl_bvector.h") return {"unsigned long", type_evidence::make_frame};
+    if (!is_listed(request, "_M_allocate _M_get_node _M_allocate_node _M_allocate_map")) return {};
+    const container_headers* container = nullptr;
+    for (const container_headers& each : containers) {
+        if (each.asking == header) container = &each;
+    }
+    if (container == nullptr) return {};
+    text element;
+    text function;
+    text argument;  // of the function inside
+    for (; at < frames.size(); ++at) {
+        const text function_inside = function;
+        const text file = standard_header(frames[at].file);
+        if (file.empty()) break;
+        const read_name& name = names.of(frames[at].function);
+        function = own_name_of(name);
+        const bool assigns = is_listed(function, "operator= assign") ||
+                             function.starts_with("_M_assign") || function.starts_with("_M_move");
+        const std::size_t count = name.parts.components.size();
+        if (assigns && element.empty() && count < 3) return {};
+        if (assigns && !element.empty()) break;
+        if (!is_listed(file, container->files)) {
+            // The container is made as an element of another one: construct<X, ...>(X*, ...).
+            const bool is_made = is_listed(function_inside, container->classes) &&
+                                 is_listed(file, "stl_construct.h new_allocator.h unique_ptr.h") &&
+                                 is_listed(function, "_Construct construct make_unique");
+            if (!is_made) return {};
+            if (element.empty()) {
+                const text made = first_argument(names.memory(), name.parts.last().arguments);
+                element = element_of_class(names.memory(), printed_type(names.memory(), made),
+                                           container->classes);
+            }
+            if (element.empty()) return {};
+            break;
+        }
+        if (count == 0) continue;
+        const text arguments = name.parts.last().arguments;
+        // It passes an element on: _M_realloc_insert<const part&>, emplace_back<part>; or, for
+        // std::vector<part>{a, b}, the list: _M_range_initialize<const part*>.
+        const bool is_list =
+            arguments.empty() && argument.ends_with("*") &&
+            is_listed(function_inside, "_M_range_initialize _M_initialize_dispatch");
+        const bool adds = is_list || is_listed(function, "push_back push_front");
+        // Not for a reference to a pointer to functions, `int (* const&)(char)`.
+        if (count == 1 && adds && !argument.empty() && !argument.contains("&)(")) {
+            element = decayed(printed_type(names.memory(), argument));
+            if (is_list) element = without_const(without_pointer(element));
+            break;
+        }
+        argument = first_argument(names.memory(), arguments);
+        // What makes the node is passed on: _M_insert_<const int&, std::_Rb_tree<...>::_Alloc_node>
+        const std::size_t tree = arguments.find("std::_Rb_tree<");
+        if (tree != no_position) {
+            element = element_of(names.memory(), "_Rb_tree", arguments.substr(tree + 13));
+        }
+        if (count < 3) continue;
+        const name_component& scope = name.parts.components[count - 2];
+        const text said = element_of(names.memory(), scope.name, scope.arguments);
+        if (!said.empty()) element = said;
+        if (assigns) break;  // outside there may be the assignment of a container around it
+    }
+    type_evidence evidence = type_evidence::allocator_frame;
+    if (element.empty() && at < frames.size()) {
+        const text type = type_of_object(names, frames[at], function, sources, knowledge);
+        element = element_of_class(names.memory(), type, container->classes);
+        evidence = type_evidence::source_text;
+    }
+    if (element.empty()) return {};
+    if (request == "_M_allocate_map") element = joined(names.memory(), element, "*");
+    type_answer answer = printed_answer(names.memory(), element, evidence);
+    answer.is_array = true;
+    return answer;
+}
+
+// The characters of a string, whose functions allocate nothing else: its constructor has its
+// allocator as an argument, what copies a text has a pointer to it, and a function that was not
+// inlined has the class. "": it is no string.
+inline text character_of_string(arena& memory, read_names& names, const list<code_frame>& frames,
+                                std::size_t at) {
+    for (; at < frames.size(); ++at) {
+        const text header = standard_header(frames[at].file);
+        const read_name& name = names.of(frames[at].function);
+        if (!is_listed(header, "basic_string.h basic_string.tcc") || !name.parts.is_known()) break;
+        const text first = first_argument(memory, name.parts.last().arguments);
+        text character = allocated_by(first);
+        if (own_name_of(name) == "_M_construct" && first.ends_with("*")) {
+            // A text is made of iterators, which may be pointers to other characters.
+            if (at + 1 < frames.size() && frames[at + 1].function.contains(", void>")) return {};
+            character = without_const(without_spaces_around(without_pointer(first)));
+        }
+        if (character.empty()) character = type_of_character_buffer(name.call);
+        if (is_listed(character, "char wchar_t char8_t char16_t char32_t")) return character;
+    }
+    return {};
+}
+
+// `lambda` is "(lambda at src/main.cpp:3:9)", with the path that the compiler was given. When a
+// std::function is copied, a function that was not inlined names the lambda. Or else the function
+// that makes a call on that line contains it: "main::{lambda}". "" if there is none.
+inline text lambda_of_caller(read_names& names, const list<code_frame>& frames, std::size_t at,
+                             text lambda) {
+    constexpr std::size_t start = 11;  // "(lambda at "
+    const text place = file_name_of(lambda.substr(start));
+    for (; at < frames.size(); ++at) {
+        const library_call& call = names.of(frames[at].function).call;
+        if (call.scope == "_Base_manager") return call.scope_first;
+        text_out line{names.memory()};
+        line << file_name_of(frames[at].file) << ':';
+        line << decimal{static_cast<std::uint64_t>(frames[at].line)} << ':';
+        if (place.starts_with(line.view())) {
+            return joined(names.memory(), frames[at].function, "::{lambda}");
+        }
+    }
+    return {};
+}
+
+// `asking` is the frame that called operator new.
+inline type_answer type_of_bare_request(read_names& names, const list<code_frame>& frames,
+                                        std::size_t asking, source_cache& sources,
+                                        const type_knowledge& knowledge) {
+    arena& memory = names.memory();
+    const read_name& name = names.of(frames[asking].function);
+    const text header = standard_header(frames[asking].file);
+    if (header.empty() || name.parts.components.size() != 1) return {};
+    library_call call;
+    call.function = own_name_of(name);
+    const bool is_any = header == "any" && call.function == "_S_create";
+    const read_name& told =
+        is_any && asking + 1 < frames.size() ? names.of(frames[asking + 1].function) : name;
+    if (is_any && !is_listed(own_name_of(told), "any emplace __do_emplace")) return {};
+    if (told.parts.is_known()) {
+        call.function_first = first_argument(memory, told.parts.last().arguments);
+    }
+    const text character = character_of_string(memory, names, frames, asking);
+    if (!character.empty()) return printed_answer(memory, character, type_evidence::make_frame);
+    if (is_listed(header, "std_thread.h stop_token")) call.scope = call.function;
+    if (call.function != "allocate") {
+        const bool is_functor = header == "std_function.h" && call.function == "_M_create";
+        text type =
+            is_any || is_functor ? decayed(call.function_first) : type_of_make_call(memory, call);
+        if (type.starts_with("(lambda at ")) {
+            type = lambda_of_caller(names, frames, asking, type);
+        }
+        return printed_answer(memory, type, type_evidence::make_frame);
+    }
+    std::size_t at = asking;
+    const text allocators = "new_allocator.h alloc_traits.h allocator.h memory_resource";
+    while (at < frames.size() && own_name_of(names.of(frames[at].function)) == "allocate" &&
+           is_listed(standard_header(frames[at].file), allocators)) {
+        ++at;
+    }
+    if (at == asking || at == frames.size() || !is_standard_header(frames[at].file)) return {};
+    const text text_of = character_of_string(memory, names, frames, at);
+    if (!text_of.empty()) return printed_answer(memory, text_of, type_evidence::allocator_frame);
+    const read_name& caller = names.of(frames[at].function);
+    if (caller.parts.components.size() == 1) {
+        call.function = own_name_of(caller);
+        call.function_first = first_argument(memory, caller.parts.last().arguments);
+    } else {
+        call = caller.call;
+    }
+    const text type = type_of_container_call(memory, call);
+    if (!type.empty()) return printed_answer(memory, type, type_evidence::allocator_frame);
+    return type_of_container(names, frames, at, sources, knowledge);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
+
+// handed_on_size.hpp - whether an operator new or a memory resource passes on the size that it got.
+
+#ifndef ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
+#define ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The first parameter of the nearest definition of an operator new or of do_allocate before a
+// token; "" if it may be changed between. A brace or a word follows a definition, but not a call.
+inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
+    for (std::size_t at = before; at > 1; --at) {
+        const bool is_operator = file.is_at(at - 1, "new") && file.is_at(at - 2, "operator");
+        if (!is_operator && !file.is_at(at - 1, "do_allocate")) continue;
+        std::size_t open = at;
+        while (open < before && !file.is_at(open, "(")) ++open;
+        const std::size_t close = file.partner(open);
+        if (close <= open || close + 1 >= before) continue;
+        const text behind = file.text_at(close + 1);
+        if (behind != "{" && !is_word(behind)) continue;
+        std::size_t end = open + 1;
+        while (end < close && !file.is_at(end, ",")) ++end;
+        const text name = file.text_at(end - 1);
+        for (std::size_t use = close + 1; use < before; ++use) {
+            if (file.text_at(use) != name || !file.is_any_at(use + 1, "= + - * |")) continue;
+            if (file.is_at(use + 1, "=") || file.is_at(use + 2, "=")) return {};
+        }
+        return name;
+    }
+    return {};
+}
+
+// Whether a class's own operator new, or a memory resource, asks for exactly the size that it got:
+// the frame's line has `operator new(n)`, `malloc(n)` or `allocate(n, alignment)` with the name of
+// its parameter.
+inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
+    const source_outline* file = frame.is_nearby ? nullptr : source_of(frame, sources);
+    if (file == nullptr) return false;
+    const list<source_token>& tokens = file->tokens();
+    for (std::size_t at = file->token_from(frame.line, 0);
+         at + 2 < tokens.size() && tokens[at].line == frame.line; ++at) {
+        const bool is_new =
+            at > 0 && file->text_at(at) == "new" && file->text_at(at - 1) == "operator";
+        if (!is_new && !file->is_any_at(at, "malloc allocate do_allocate")) continue;
+        std::size_t open = at + 1;
+        if (file->text_at(open) == "[") open += 2;
+        if (file->text_at(open) != "(") continue;
+        const text behind = file->text_at(open + 2);
+        if (behind != ")" && behind != ",") continue;
+        if (file->text_at(open + 1) == size_parameter(*file, at - (is_new ? 1 : 0))) return true;
+    }
+    return false;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
+
+// implicit_function.hpp - recognises constructors and assignments that the compiler made.
+
+#ifndef ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
+#define ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether the declaration that the token belongs to ends with "= default".
+inline bool is_defaulted(const source_outline& file, std::size_t at) noexcept {
+    while (at + 1 < file.tokens().size()) {
+        const text token = file.tokens()[at].spelling();
+        if (token == ";" || token == "{" || token == "}") return false;
+        if (token == "=" && file.is_at(++at, "default")) return true;
+        ++at;
+    }
+    return false;
+}
+
+inline bool is_implicit_function(const code_frame& frame, source_cache& sources) {
+    if (frame.is_implicit) return true;
+    if (!frame.may_be_implicit) return false;
+    const source_outline* file = source_of(frame, sources);
+    if (file == nullptr || frame.is_nearby) return false;
+    const std::size_t at = file->token_from(frame.line, frame.column);
+    if (at != 0 && (file->is_at(at - 1, "struct") || file->is_at(at - 1, "class"))) return true;
+    // clang++ gives the copies of members columns inside the last word.
+    return is_defaulted(*file, at) || is_defaulted(*file, file->token_from(frame.line, 0));
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
+
+// placed_new.hpp - finds the `new` that compilers place at a line and column of a source file.
+
+#ifndef ALLOCSCOPE_TYPES_PLACED_NEW_HPP
+#define ALLOCSCOPE_TYPES_PLACED_NEW_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// True if something in [begin, end) might call operator new at the same position: `operator`, or a
+// possible macro with a `new` inside, by naming convention or because this file defines it.
+inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end && i < file.tokens().size(); ++i) {
+        const text word = file.text_at(i);
+        if (!is_word(word)) continue;
+        if (word == "operator" || file.is_macro(word)) return true;
+        const bool is_call = file.is_at(i + 1, "(");
+        const bool is_upper = word.find_first_of(lower_case) == no_position;
+        if (is_call && is_upper && word.size() > 1) return true;
+    }
+    return false;
+}
+
+// The last word of the type: the name by which its size is known.
+inline text own_word(const source_outline& file, const new_expression& expression) {
+    text own;
+    for (std::size_t at = expression.type_begin; at < expression.type_end; ++at) {
+        if (file.is_at(at, "<")) break;
+        if (file.is_word_at(at)) own = file.text_at(at);
+    }
+    return own;
+}
+
+// Whether objects of two expressions certainly differ in size.
+inline bool differ_in_size(const source_outline& file, const new_expression& a,
+                           const new_expression& b, const type_knowledge& knowledge) {
+    const auto bytes_of = [&](const new_expression& of) {
+        const bool is_one_word = of.type_end == of.type_begin + 1;
+        const text last = file.text_at(of.type_end - 1);
+        const std::uint64_t plain =
+            is_one_word || last == "*" ? bytes_of_plain_type(last) : std::uint64_t{0};
+        const text own = own_word(file, of);
+        if (plain != 0) return plain;
+        return knowledge.bytes_of(own == "string" ? text{"basic_string"} : own);
+    };
+    const std::uint64_t bytes = bytes_of(a);
+    const std::uint64_t others = bytes_of(b);
+    return bytes != 0 && others != 0 && bytes != others;
+}
+
+// The name of the function in whose call an expression is an argument by itself, if g++ may place
+// it at the call (see find_in_call); otherwise "".
+inline text called_around(const source_outline& file, const new_expression& expression) {
+    if (expression.has_initialiser) return {};
+    std::size_t at = expression.begin - 1;
+    while (file.is_at(at, ",")) {
+        while (--at > 0 && !file.is_any_at(at, ", ( ; { }")) {
+            if (file.is_any_at(at, ") ]") && file.partner(at) != 0) at = file.partner(at);
+        }
+    }
+    return file.is_at(at, "(") ? file.text_at(at - 1) : text{};
+}
+
+// If a `new` without initialiser is an argument of a call by itself, g++ places it at the call's
+// "(". Finds the only such new-expression in that call.
+inline const new_expression* find_in_call(const source_outline& file, std::size_t open) {
+    const std::size_t close = file.partner(open);
+    if (close <= open) return nullptr;
+    const list<new_expression>& all = file.expressions();
+    const new_expression* only = nullptr;
+    for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin <= close; ++i) {
+        if (all[i].has_initialiser) continue;
+        if (only != nullptr) return nullptr;
+        only = &all[i];
+    }
+    if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
+    const text before = file.text_at(only->begin - 1);
+    return before == "(" || before == "," ? only : nullptr;
+}
+
+// Without a column: the only new-expression that begins or ends on the line.
+inline const new_expression* find_on_line(const source_outline& file, int line) {
+    const list<source_token>& tokens = file.tokens();
+    const list<new_expression>& all = file.expressions();
+    const new_expression* only = nullptr;
+    for (std::size_t i =
+             partition_point(all.data(), all.size(),
+                             [&](const new_expression& e) { return tokens[e.reach].line < line; });
+         i < all.size() && tokens[all[i].begin].line <= line; ++i) {
+        if (tokens[all[i].begin].line != line && tokens[all[i].last].line != line) continue;
+        if (only != nullptr) return nullptr;
+        only = &all[i];
+    }
+    if (only == nullptr) return nullptr;
+    const std::size_t first = file.token_from(tokens[only->begin].line, 0);
+    const std::size_t behind = file.token_from(tokens[only->last].line + 1, 0);
+    return has_hidden_new(file, first, behind) ? nullptr : only;
+}
+
+inline const new_expression* find_new_expression(const source_outline& file, int line, int column) {
+    if (column <= 0) return find_on_line(file, line);
+    const source_token* token = file.token_at(line, column);
+    if (token == nullptr) return nullptr;
+    const auto at = static_cast<std::size_t>(token - file.tokens().begin());
+    if (const new_expression* found = file.expression_at(at)) return found;
+    return token->spelling() == "(" ? find_in_call(file, at) : nullptr;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_PLACED_NEW_HPP
+
+// thrown_value.hpp - finds the `throw` at the place where the memory of an exception is asked for.
+
+#ifndef ALLOCSCOPE_TYPES_THROWN_VALUE_HPP
+#define ALLOCSCOPE_TYPES_THROWN_VALUE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether the frame at `asking`, which asked for memory, throws what it asked for.
+ALLOCSCOPE_INLINE bool is_throwing(const list<code_frame>& frames, std::size_t asking) noexcept {
+    return asking != 0 && frames[asking - 1].function == "__cxa_allocate_exception";
+}
+
+// Reads the `throw` at a place, which is that of a token. Returns false if there is none, or if its
+// value cannot be read.
+inline bool find_thrown(const source_outline& file, int line, int column, new_expression& found) {
+    const std::size_t at = file.token_from(line, column);
+    std::size_t begin = at;
+    while (begin != 0 && !file.is_any_at(begin, "throw ; {")) {
+        const std::size_t partner = file.partner(begin);
+        begin = (partner != 0 && partner < begin ? partner : begin) - 1;
+    }
+    found.scope = file.scope_of(begin);
+    return file.is_at(begin, "throw") && new_reader{file}.read_throw(begin, found) &&
+           (at == begin || at == found.last);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_THROWN_VALUE_HPP
 
 // type_from_source.hpp - the T of the `new T` at a frame's file, line and column.
 
@@ -28940,17 +29738,13 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Spells the type of a new-expression.
-class source_spelling {
+class source_spelling : private type_spelling {
 public:
     source_spelling(arena& memory, const source_outline& file, const new_expression& expression,
                     const function_name& name, const type_knowledge& knowledge,
                     bool is_at_begin = false)
-        : memory_(memory),
-          knowledge_(knowledge),
-          file_(file),
+        : type_spelling(memory, file, expression.begin, expression.scope, name, knowledge),
           expression_(expression),
-          name_(name),
-          spelling_(memory, file, expression.begin, expression.scope, name, knowledge),
           is_at_begin_(is_at_begin) {}
 
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
@@ -28963,15 +29757,14 @@ public:
         const text own = own_word(file_, expression_);
         if (expression_.is_request && !is_certain_request()) return {};
         if (expression_.is_of_variable) {
-            return decayed(
-                spelling_.type_of_value(expression_.type_begin, expression_.type_end, 0));
+            return decayed(type_of_value(expression_.type_begin, expression_.type_end, 0));
         }
         if (expression_.is_of_value) {
             const text made = of_call(own);
             if (!made.empty() || !is_class_of_value(own)) return made;
         }
         text_out type{memory_};
-        if (!spelling_.write(type, expression_.type_begin, expression_.type_end, 0)) return {};
+        if (!write(type, expression_.type_begin, expression_.type_end, 0)) return {};
         return is_doubtful(own) || is_unresolved(type.view()) ? text{} : type.view();
     }
 
@@ -28980,7 +29773,7 @@ public:
         if (own == "static_cast") {
             text_out cast{memory_};
             const bool is_read =
-                spelling_.write(cast, expression_.type_begin + 2, expression_.type_end - 1, 0);
+                write(cast, expression_.type_begin + 2, expression_.type_end - 1, 0);
             return is_read && !is_unresolved(cast.view()) ? decayed(cast.view()) : text{};
         }
         const text type = made_by_call(own);
@@ -28992,17 +29785,16 @@ public:
     bool is_class_of_value(text own) const {
         const std::size_t name = expression_.type_begin;
         if (file_.is_any_at(expression_.type_end - 2, ". ->")) return false;
-        if (builtin_type{}.take(own) || spelling_.is_parameter(own)) return true;
+        if (builtin_type{}.take(own) || is_parameter(own)) return true;
         if (is_of_standard_library(own) || file_.is_at(name, "typename")) return true;
-        if (file_.is_at(expression_.type_end, "{")) return spelling_.is_type_or_namespace(own);
+        if (file_.is_at(expression_.type_end, "{")) return is_type_or_namespace(own);
         const bool is_scoped = name + 1 != expression_.type_end && !file_.is_at(name + 1, "<");
         if (!is_scoped && find_variable(file_, name).at != 0) return false;
-        if (knowledge_.kind == nullptr) return true;
+        const name_kind kind = knowledge_.kind_of(own);
+        if (kind == name_kind::believed) return true;
         if (file_.declares_function(own)) return false;
-        if (knowledge_.kind(knowledge_.context, own) < name_kind::type) {
-            return file_.is_defined(own);
-        }
-        return spelling_.is_class_there(name, expression_.type_end, own);
+        if (kind < name_kind::type) return file_.is_defined(own);
+        return is_class_there(name, expression_.type_end, own);
     }
 
     // Whether the type is printed as a member of a template, `traits<part>::type`, which stands for
@@ -29031,7 +29823,7 @@ public:
         if (is_class) return false;
         return body_of_class(file_, outer) != 0 ||
                (knowledge_.are_classes != nullptr &&
-                !knowledge_.are_classes(knowledge_.context, plain_name(memory_, name)));
+                !knowledge_.are_known_classes(plain_name(memory_, name)));
     }
 
     // "" for a type that clang names after its place: "box<(lambda at /home/main.cpp:3:9)>".
@@ -29065,8 +29857,8 @@ public:
         const text name = is_returned ? text{} : file_.text_at(--before);
         while (file_.is_any_at(before - 1, "* const")) --before;
         if (!is_returned && !file_.is_at(before - 1, "auto")) return {};
-        text type = decayed(
-            spelling_.described(name, is_returned ? asked_name::result : asked_name::variable));
+        text type =
+            decayed(described(name, is_returned ? asked_name::result : asked_name::variable));
         if (!type.ends_with("*")) return {};
         type.remove_suffix(1);
         const bool is_certain = !is_returned || type.ends_with("*") ||
@@ -29086,8 +29878,7 @@ public:
         text_out path{memory_};
         for (std::size_t i = expression_.type_begin; i < open; ++i) {
             const text word = file_.text_at(i);
-            const bool is_name =
-                is_word(word) && !spelling_.is_parameter(word) && !file_.is_macro(word);
+            const bool is_name = is_word(word) && !is_parameter(word) && !file_.is_macro(word);
             if (!is_name && word != "::") return {};
             path << word;
         }
@@ -29095,7 +29886,7 @@ public:
         const text own = file_.text_at(last);
         const bool is_local =
             find_local_name(file_, expression_.begin, own).what != local_name::kind::none;
-        if (is_local || !spelling_.is_bare_template(last, open, own)) return {};
+        if (is_local || !is_bare_template(last, open, own)) return {};
         const text built = made_by_call(own);
         if (!built.empty() || file_.is_at(open, "{")) return built;
         path << '<';
@@ -29113,7 +29904,7 @@ public:
             if (is_word(token) && depth == 0) argument = token;
         }
         if (end == close || !is_certain_type(argument) || argument == own ||
-            !spelling_.write(first, open + 1, end, 1)) {
+            !write(first, open + 1, end, 1)) {
             return path.view();
         }
         const text type = pretty_type(memory_, first.view());
@@ -29124,10 +29915,7 @@ public:
     }
 
     // Whether the debug information does not know a class with that name.
-    bool is_undescribed(text own) const {
-        return knowledge_.kind != nullptr &&
-               knowledge_.kind(knowledge_.context, own) < name_kind::type;
-    }
+    bool is_undescribed(text own) const { return knowledge_.kind_of(own) < name_kind::type; }
 
     // "app::box<>" for `new app::box<Ts>...`; "" for other expressions.
     text begun() const {
@@ -29165,7 +29953,7 @@ private:
         if (file_.is_at(expression_.type_end, "[")) return {};  // the size is that of several
         const text word = file_.text_at(expression_.type_begin);
         const text nothing;
-        return spelling_.is_parameter(word) ? spelling_.meaning_of(word, false, &nothing) : text{};
+        return is_parameter(word) ? meaning_of(word, false, &nothing) : text{};
     }
 
     // The class whose constructor is called for the expression, or what the function returns that
@@ -29173,7 +29961,6 @@ private:
     // token or the `new`; the name, with its scopes or without; the bracket behind it. "" if that
     // is not certain.
     text made_by_call(text own) const {
-        if (knowledge_.made == nullptr) return {};
         const std::size_t open = expression_.type_end;
         const std::size_t tokens[] = {expression_.last, expression_.begin, expression_.type_begin,
                                       open - 1, open};
@@ -29184,7 +29971,7 @@ private:
                          static_cast<std::uint32_t>(token.column)};
         }
         const std::size_t count = own.empty() ? 3 : 5;  // brackets may belong to arguments
-        return named(knowledge_.made(knowledge_.context, own, {places, count}, memory_));
+        return named(knowledge_.made_by(own, {places, count}, memory_));
     }
 
     // Whether the name is that of a built-in type or of a class in the file, and not an alias.
@@ -29213,20 +30000,19 @@ private:
 
     // Whether `word()` as an argument makes an object. It might be a call of a function.
     bool is_certain_type(text word) const {
-        return builtin_type{}.take(word) || spelling_.is_parameter(word) ||
-               spelling_.is_described(word);
+        return builtin_type{}.take(word) || is_parameter(word) || is_described(word);
     }
 
     bool is_of_standard_library(text own) const {
         return file_.is_at(expression_.type_begin, "std") &&
-               (type_spelling::is_standard_template(own) || type_spelling::is_standard_class(own));
+               (is_standard_template(own) || is_standard_class(own));
     }
 
     // Whether the block may be that of a `new` in a default argument, and its size would not show
     // it. Outside of templates only clang places a call at the `new` itself, and never one of a
     // default argument.
     bool is_doubtful(text own) const {
-        const bool is_in_template = spelling_.has_template_around() || has_arguments(name_);
+        const bool is_in_template = has_template_around() || has_arguments(name_);
         if (is_at_begin_ && !is_in_template) return false;
         return may_be_default_of(own) || may_be_default_of(called_around(file_, expression_));
     }
@@ -29243,13 +30029,12 @@ private:
     bool is_certain_request() const {
         const text name = file_.text_at(expression_.type_begin);
         const bool is_one_word = expression_.type_end == expression_.type_begin + 1;
-        if (!is_one_word || builtin_type{}.take(name) || spelling_.is_parameter(name)) return true;
+        if (!is_one_word || builtin_type{}.take(name) || is_parameter(name)) return true;
         std::size_t at = expression_.begin;
         for (int left = 12; left != 0 && at > 0; --left, --at) {
             if (file_.is_at(at, "*") && file_.text_at(at - 1) == name) return true;
         }
-        return body_of_class(file_, name) != 0 && knowledge_.kind != nullptr &&
-               knowledge_.kind(knowledge_.context, name) == name_kind::type &&
+        return body_of_class(file_, name) != 0 && knowledge_.kind_of(name) == name_kind::type &&
                find_variable(file_, expression_.type_begin).at == 0 && !is_for_others(name);
     }
 
@@ -29267,12 +30052,7 @@ private:
         return false;
     }
 
-    arena& memory_;
-    type_knowledge knowledge_;
-    const source_outline& file_;
     const new_expression& expression_;
-    const function_name& name_;
-    const type_spelling spelling_;
     bool is_at_begin_;  // the call is placed at the `new`, not at the last token
 };
 
@@ -29331,417 +30111,6 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
-
-// described_types.hpp - what the debug information at a stack's addresses says about types.
-
-#ifndef ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
-#define ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace detail {
-
-// The module that contains the address. Null means the module that is there now; `is_certain` says
-// whether that is right.
-inline const met_module* home_of_address(const named_stack& stack, std::uintptr_t address,
-                                         bool& is_certain) noexcept {
-    if (stack.homes != nullptr) {
-        for (const met_module* home : *stack.homes) {
-            if (home->holds(address)) return home;
-        }
-    }
-    const met_module* only = nullptr;
-    for (std::uint32_t i = 0; i < modules_met.count(); ++i) {
-        const met_module* each = modules_met.at(i);
-        if (each == nullptr || !each->holds(address)) continue;
-        is_certain = only == nullptr || only->tag() == each->tag();
-        only = each;
-        if (!is_certain) return nullptr;
-    }
-    return only;
-}
-
-// Results of comparing sizes of types and blocks. They are kept because many stacks ask the same.
-class known_sizes {
-public:
-    ALLOCSCOPE_INLINE known_sizes() = default;
-    known_sizes(const known_sizes&) = delete;
-    known_sizes& operator=(const known_sizes&) = delete;
-
-    // `type` is a text of the book, in which equal texts are one copy. `is_new`: the answer is that
-    // of the unit alone.
-    symbolize::size_fit& compare(arena& scratch, text type, const symbolize::type_names& known,
-                                 std::uint64_t bytes, bool& is_new) {
-        const auto fit = fits_.insert({&known, type.data(), bytes});
-        is_new = fit.is_new;
-        if (is_new) fit.value = symbolize::compare_size(scratch, type, known, bytes);
-        return fit.value;
-    }
-
-    // Call it before the debug information is released.
-    ALLOCSCOPE_INLINE void clear() noexcept {
-        fits_ = table<question, symbolize::size_fit>{memory_};
-        memory_.release();
-    }
-
-private:
-    struct question {
-        const symbolize::type_names* known;
-        const char* type;
-        std::uint64_t bytes;
-
-        friend bool operator==(const question& a, const question& b) noexcept {
-            return a.known == b.known && a.type == b.type && a.bytes == b.bytes;
-        }
-        friend ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const question& key) noexcept {
-            std::uint64_t hash = hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.known));
-            hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type));
-            return hash_finish(hash_step(hash, key.bytes));
-        }
-    };
-
-    arena memory_;
-    table<question, symbolize::size_fit> fits_{memory_};
-};
-
-// The types that the unit of an address describes; null: nothing is known.
-inline const symbolize::type_names* described_types_at(symbolize::symbolizer& symbols,
-                                                       const named_stack& stack,
-                                                       std::uintptr_t address) {
-    bool is_certain = true;
-    const met_module* home = home_of_address(stack, address, is_certain);
-    return is_certain && address != 0 ? symbols.types_at(address, home) : nullptr;
-}
-
-// A type as rows print it, for each type and each unit that was asked about it.
-class short_types {
-public:
-    ALLOCSCOPE_INLINE explicit short_types(arena& memory) noexcept : types_(memory) {}
-
-    // `type` is a text of the book, in which equal texts are one copy. Null: not asked yet.
-    ALLOCSCOPE_INLINE const char*& of(const symbolize::type_names& known, const char* type) {
-        return types_.insert({&known, type}).value;
-    }
-
-private:
-    struct question {
-        const symbolize::type_names* known;
-        const char* type;
-
-        friend bool operator==(const question& a, const question& b) noexcept {
-            return a.known == b.known && a.type == b.type;
-        }
-        friend ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const question& key) noexcept {
-            const std::uint64_t hash =
-                hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.known));
-            return hash_finish(hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type)));
-        }
-    };
-
-    table<question, const char*> types_;
-};
-
-// Whether a block can be one object of a type, according to the debug information of an address's
-// unit.
-struct described_sizes {
-    symbolize::symbolizer& symbols;
-    arena& scratch;
-    known_sizes& sizes;
-
-    const symbolize::type_names* types_at(const named_stack& stack, std::uintptr_t address) const {
-        return described_types_at(symbols, stack, address);
-    }
-
-    ALLOCSCOPE_INLINE symbolize::size_fit fit_at(const named_stack& stack, std::uintptr_t address,
-                                                 text type, std::uint64_t bytes) const {
-        const symbolize::type_names* known = types_at(stack, address);
-        return known != nullptr ? symbolize::compare_size(scratch, type, *known, bytes)
-                                : symbolize::size_fit::unknown;
-    }
-
-    // The same for a candidate, a text of the book, at the frame that asked for the memory. A
-    // compiler may describe a class only in the unit of its constructors or of its first virtual
-    // function.
-    symbolize::size_fit fit_of_candidate(const named_stack& stack, text type,
-                                         std::uint64_t bytes) const {
-        std::uint64_t asking = stack.asking_address();
-        bool is_certain = true;
-        const met_module* home = home_of_address(stack, asking, is_certain);
-        if (!is_certain || asking == 0) return symbolize::size_fit::unknown;
-        symbolize::debug_object* const object = symbols.object_at(asking, home);
-        const symbolize::type_names* known = object != nullptr ? object->types_at(asking) : nullptr;
-        if (known == nullptr) return symbolize::size_fit::unknown;
-        bool is_new = false;
-        symbolize::size_fit& fit = sizes.compare(scratch, type, *known, bytes, is_new);
-        if (!is_new || fit != symbolize::size_fit::unknown) return fit;
-        text_out mangled{scratch};
-        for (text left = type; !left.empty();) {
-            const text name = left.substr(0, left.find("::"));
-            mangled << decimal{name.size()} << name;
-            left.remove_prefix(name.size() == left.size() ? name.size() : name.size() + 2);
-        }
-        constexpr int most_members = 16;
-        std::uint64_t member = 0;
-        for (int i = 0; i < most_members && fit == symbolize::size_fit::unknown; ++i) {
-            member = object->member_behind(member, mangled.view());
-            if (member == 0) break;
-            known = object->types_at(member);
-            if (known != nullptr) fit = symbolize::compare_size(scratch, type, *known, bytes);
-        }
-        return fit;
-    }
-
-    // The same for the stack's own type, at the frame that asked for the memory.
-    ALLOCSCOPE_INLINE symbolize::size_fit fit_of_answer(const named_stack& stack, text type,
-                                                        std::uint64_t bytes) const {
-        const symbolize::type_names* known = types_at(stack, stack.asking_address());
-        bool is_new = false;
-        return known != nullptr ? sizes.compare(scratch, type, *known, bytes, is_new)
-                                : symbolize::size_fit::unknown;
-    }
-};
-
-// A place where a type is looked up by a name in the source.
-struct asked_place {
-    symbolize::symbolizer& symbols;
-    std::uint64_t address;
-    const met_module* home;
-    text function = {};      // of the frame
-    text file = {};          // of the frame
-    bool is_folded = false;  // the code at the address is that of another function
-    const symbolize::type_names* known = nullptr;
-    bool is_known = false;
-
-    ALLOCSCOPE_INLINE symbolize::type_knowledge knowledge() noexcept {
-        return {&asked_place::kind,
-                this,
-                &asked_place::qualified,
-                &asked_place::only,
-                &asked_place::bytes,
-                &asked_place::are_classes,
-                is_folded ? nullptr : &asked_place::meaning,
-                is_folded ? nullptr : &asked_place::made,
-                is_folded ? nullptr : &asked_place::has_call_at};
-    }
-
-private:
-    static const symbolize::type_names* types(void* place) {
-        auto& asked = *static_cast<asked_place*>(place);
-        if (!asked.is_known) asked.known = asked.symbols.types_at(asked.address, asked.home);
-        asked.is_known = true;
-        return asked.known;
-    }
-    static symbolize::name_kind kind(void* place, text name) {
-        const symbolize::type_names* known = types(place);
-        if (known == nullptr) return symbolize::name_kind::unknown;
-        if (!known->has(name)) {
-            const bool is_usual = name.find_first_of(symbolize::lower_case) != text::npos;
-            return is_usual && !known->has_sizes() ? symbolize::name_kind::undescribed
-                                                   : symbolize::name_kind::unknown;
-        }
-        return known->is_template(name) ? symbolize::name_kind::class_template
-                                        : symbolize::name_kind::type;
-    }
-    static text qualified(void* place, text name, text function) {
-        const symbolize::type_names* known = types(place);
-        return known != nullptr ? known->qualified(name, function) : text{};
-    }
-    static text only(void* place, text name) {
-        const symbolize::type_names* known = types(place);
-        return known != nullptr ? known->only(name) : text{};
-    }
-    static std::uint64_t bytes(void* place, text name) {
-        const symbolize::type_names* known = types(place);
-        const symbolize::named_type* each = known != nullptr ? known->all(name) : nullptr;
-        const std::uint64_t bytes = each != nullptr ? each->bytes : 0;
-        for (; each != nullptr; each = each->next) {
-            if (each->bytes != bytes) return 0;
-        }
-        return bytes;
-    }
-    static bool are_classes(void* place, text path) {
-        const symbolize::type_names* known = types(place);
-        return known != nullptr && known->are_classes(path);
-    }
-    static bool has_call_at(void* place, text file, int line, int column) {
-        const auto& asked = *static_cast<asked_place*>(place);
-        return asked.symbols.has_call_at(asked.address, asked.home, file, line, column);
-    }
-    static text made(void* place, text own, const symbolize::source_places& places, arena& memory) {
-        const auto& asked = *static_cast<asked_place*>(place);
-        return asked.symbols.made_at(asked.address, asked.home, asked.function, asked.file, places,
-                                     own, memory);
-    }
-    static text meaning(void* place, text name, symbolize::asked_name wanted, arena& memory) {
-        const auto& asked = *static_cast<asked_place*>(place);
-        return asked.symbols.meaning_at(asked.address, asked.home, asked.function, name, wanted,
-                                        memory);
-    }
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
-
-// probe_memory.hpp - reads memory of this process that may be unmapped.
-
-#ifndef ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
-#define ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace detail {
-
-// Returns false when not all of it could be read, or where the kernel forbids the call. Takes one
-// system call.
-inline bool probe_memory(std::uintptr_t address, void* to, std::size_t bytes) noexcept {
-    const int saved_errno = errno;
-    struct iovec local = {to, bytes};
-    struct iovec remote = {reinterpret_cast<void*>(address), bytes};
-    const bool is_read =
-        ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
-    errno = saved_errno;
-    return is_read;
-}
-
-// A word of memory that probe_words() reads.
-struct probed_word {
-    std::uintptr_t address;
-    std::uintptr_t word;
-    bool is_read;
-};
-
-// Does the same for many words: one system call for each hundred, and one more for each word that
-// cannot be read.
-inline void probe_words(probed_word* words, std::size_t count) noexcept {
-    constexpr std::size_t at_once = 100;
-    const int saved_errno = errno;
-    std::uintptr_t read[at_once];
-    struct iovec remote[at_once];
-    while (count != 0) {
-        const std::size_t asked = count < at_once ? count : at_once;
-        for (std::size_t i = 0; i < asked; ++i) {
-            remote[i] = {reinterpret_cast<void*>(words[i].address), sizeof read[i]};
-        }
-        struct iovec local = {read, asked * sizeof read[0]};
-        const ssize_t bytes = ::process_vm_readv(::getpid(), &local, 1, remote, asked, 0);
-        std::size_t done = bytes > 0 ? static_cast<std::size_t>(bytes) / sizeof read[0] : 0;
-        for (std::size_t i = 0; i < done; ++i) {
-            words[i].word = read[i];
-            words[i].is_read = true;
-        }
-        if (done != asked) words[done++].is_read = false;
-        words += done;
-        count -= done;
-    }
-    errno = saved_errno;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
-
-// deduced_class.hpp - finds the class that a compiler deduced for `new box(1)`.
-
-#ifndef ALLOCSCOPE_TYPES_DEDUCED_CLASS_HPP
-#define ALLOCSCOPE_TYPES_DEDUCED_CLASS_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// Whether a type_answer::candidate names a template whose arguments the compiler has deduced.
-ALLOCSCOPE_INLINE bool is_begun_class(text candidate) noexcept {
-    return candidate.contains("<") && !has_all_arguments(candidate);
-}
-
-// Which of the types in "<int, app::part>" is as large as the block, as `fit(type)` says; "" if
-// that is not certain.
-template <class Fit>
-text fitting_type(arena& memory, text types, const Fit& fit) {
-    text found;
-    for (const text each : split_arguments(memory, types)) {
-        const text type = pretty_type(memory, each);
-        const size_fit is_fit = fit(type);
-        const bool is_second = is_fit == size_fit::same && !found.empty() && found != type;
-        if (is_fit == size_fit::unknown || is_second) return {};
-        if (is_fit == size_fit::same) found = type;
-    }
-    return found;
-}
-
-// The only class of the template that is as large as the block; "" if that is not certain. `begun`
-// is "app::box<", followed by the first template argument if that is known.
-inline text deduced_class(arena& memory, text begun, const type_names& known,
-                          std::uint64_t block_bytes) {
-    const text path = begun.substr(0, begun.find('<'));
-    const text first = begun.substr(path.size() + 1);
-    const std::size_t scopes = path.rfind(':');
-    const text own = scopes == no_position ? path : path.substr(scopes + 1);
-    text found;
-    if (known.lacks_names()) return {};  // the class may be one without a name
-    for (const named_type* each = known.all(own); each != nullptr; each = each->next) {
-        const text whole = pretty_type(memory, each->whole);
-        const list<text> arguments = split_arguments(memory, whole.substr(own.size()));
-        if (arguments.empty() || (each->bytes == 0 && first.empty())) return {};
-        if (!first.empty() && arguments[0] != first) continue;
-        const bool is_there =
-            each->qualified == path || each->qualified.ends_with(joined(memory, "::", path));
-        if (!is_there || each->bytes == 0) return {};
-        if (each->bytes != block_bytes) continue;
-        const text type = joined(memory, each->qualified, whole.substr(own.size()));
-        if (!found.empty() && found != type) return {};
-        found = type;
-    }
-    return found;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_DEDUCED_CLASS_HPP
-
-// implicit_function.hpp - recognises constructors and assignments that the compiler made.
-
-#ifndef ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
-#define ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// Whether the declaration that the token belongs to ends with "= default".
-inline bool is_defaulted(const source_outline& file, std::size_t at) noexcept {
-    while (at + 1 < file.tokens().size()) {
-        const text token = file.tokens()[at].spelling();
-        if (token == ";" || token == "{" || token == "}") return false;
-        if (token == "=" && file.is_at(++at, "default")) return true;
-        ++at;
-    }
-    return false;
-}
-
-inline bool is_implicit_function(const code_frame& frame, source_cache& sources) {
-    if (frame.is_implicit) return true;
-    if (!frame.may_be_implicit) return false;
-    const source_outline* file = source_of(frame, sources);
-    if (file == nullptr || frame.is_nearby) return false;
-    const std::size_t at = file->token_from(frame.line, frame.column);
-    if (at != 0 && (file->is_at(at - 1, "struct") || file->is_at(at - 1, "class"))) return true;
-    // clang++ gives the copies of members columns inside the last word.
-    return is_defaulted(*file, at) || is_defaulted(*file, file->token_from(frame.line, 0));
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
 
 // new_in_macro.hpp - the type of a `new` that a macro writes.
 
@@ -29889,7 +30258,7 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
         const bool is_of_std =
             i > 1 && is_listed(word, "string wstring") && made.is_at(i - 2, "std");
         if (is_of_std) continue;
-        const name_kind kind = knowledge.kind(knowledge.context, word);
+        const name_kind kind = knowledge.kind_of(word);
         if (kind == name_kind::unknown && !file.is_defined(word)) return false;
         const bool is_template = kind == name_kind::class_template || file.is_class_template(word);
         const text behind = made.text_at(i + 1);
@@ -29928,7 +30297,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     }
     const bool is_own = file.is_macro(file.text_at(at));
     const bool may_be_macro = is_own || (file.is_word_at(at) && file.is_at(at + 1, "("));
-    if (!may_be_macro || knowledge.kind == nullptr) return {};
+    if (!may_be_macro) return {};
     const seen_macros macros{memory, sources, frame, file};
     const source_outline made{memory, text_with_new(memory, file, at, macros)};
     std::size_t count = 0;
@@ -30159,453 +30528,6 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_IMPLIED_NEW_HPP
 
-// called_name.hpp - the name of an inlined function with the template arguments of its class.
-
-#ifndef ALLOCSCOPE_TYPES_CALLED_NAME_HPP
-#define ALLOCSCOPE_TYPES_CALLED_NAME_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// The function's name without scopes and arguments; "" if the text is not a function's name.
-inline text own_name_of(const read_name& name) noexcept {
-    return name.parts.is_known() ? name.parts.last().name : text{};
-}
-
-// The type in the tokens from `begin` to `end`, as it is meant at the place of a call in a frame;
-// "" if that is not certain. The frame is not the one that `knowledge` is about.
-inline text spelled_at(read_names& names, const code_frame& frame, const source_outline& file,
-                       std::size_t at, std::size_t begin, std::size_t end,
-                       const type_knowledge& knowledge) {
-    const function_name& function = names.of(frame.function).parts;
-    const type_knowledge less = knowledge.elsewhere();
-    const std::size_t scope = file.scope_of(at);
-    const type_spelling spelling{names.scratch(), file, begin, scope, function, less};
-    return spelling.spelled(begin, end);
-}
-
-// The token before the brackets of an initialiser: `v{1}` and `v = {1}`.
-inline std::size_t before_list(const source_outline& file, std::size_t open) {
-    if (open < 2) return 0;
-    const bool is_copied = file.is_at(open, "{") && file.is_at(open - 1, "=");
-    return is_copied ? open - 2 : open - 1;
-}
-
-// The token with the name of the variable whose member function or constructor is called at `at`;
-// 0: it is another call. g++ places a call at its last token, clang at the name.
-inline std::size_t variable_of_call(const source_outline& file, std::size_t at, text function) {
-    const text token = file.text_at(at);
-    const bool is_at_end = is_listed(token, ") } ]") && file.partner(at) > 1;
-    if (token == "]" && function != "operator[]") return 0;
-    if (is_at_end) return before_list(file, file.partner(at));
-    if (token == "{") return before_list(file, at);
-    std::size_t member = at;
-    if (token == "(" && at > 0) --member;
-    if (member < 2 || !file.is_word_at(member)) return 0;
-    // Clang places both calls of `name[1][2]` at the name.
-    const bool is_bracket = file.is_at(member + 1, "[");
-    const std::size_t behind = is_bracket ? file.partner(member + 1) + 1 : 0;
-    if (file.is_any_at(behind, "[ . ->")) return 0;
-    if (!file.is_any_at(member - 1, ". ->")) return token == "(" ? 0 : at;
-    return file.text_at(member) == function ? member - 2 : 0;
-}
-
-// The tokens of the type of the object whose member function or constructor is called at `at`.
-inline declared_variable object_of_call(const source_outline& file, std::size_t at, text function) {
-    const std::size_t behind = file.behind_name(at);
-    const bool is_object = file.is_at(behind - 1, ">") && file.is_any_at(behind, "( {");
-    if (is_object) return {at, at, behind};  // clang: `box<int>(3)`
-    const std::size_t name = variable_of_call(file, at, function);
-    if (name < 2 || file.is_any_at(name - 1, ". -> ::")) return {};
-    if (file.is_at(name, ">")) return {name, begin_of_type(file, name + 1), name + 1};
-    if (!file.is_word_at(name) || file.is_macro(file.text_at(name))) return {};
-    declared_variable found = find_variable(file, name);
-    if (found.end == 0) found = {name, name, name + 1};  // `parts(3)` after `using parts = ...;`
-    if (!found.is_known() || !file.is_at(name + 1, "->")) return found;
-    return file.is_at(--found.end, "*") ? found : declared_variable{};
-}
-
-// The type of the object whose member function or constructor is called at the place of a frame, as
-// it is printed; "" if it is not certain.
-inline text type_of_object(read_names& names, const code_frame& frame, text function,
-                           source_cache& sources, const type_knowledge& knowledge) {
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(frame, sources, file);
-    if (at == 0) return {};
-    const declared_variable object = object_of_call(*file, at, function);
-    if (!object.is_known() || object.begin == 0) return {};
-    return names.made(spelled_at(names, frame, *file, at, object.begin, object.end, knowledge));
-}
-
-// The name of the class before `::` in `box<int>::make(1)` at the place of a frame; "" if it is
-// something else. Clang places the call at its first token, g++ at its last one or at the bracket
-// of the call that it is an argument of.
-inline text named_class(read_names& names, const code_frame& frame, text function,
-                        source_cache& sources, const type_knowledge& knowledge) {
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(frame, sources, file);
-    if (at == 0) return {};
-    constexpr std::size_t far_away = 64;
-    const text sign = file->text_at(at);
-    const std::size_t partner = file->partner(at);
-    const std::size_t first = sign == ")" && partner > 0 ? partner - 1 : at;
-    const std::size_t end = sign == "(" ? partner : first + far_away;
-    std::size_t name = 0;
-    for (std::size_t i = first; i < end && i + 1 < file->tokens().size(); ++i) {
-        const bool is_call = file->is_at(i + 1, "(");
-        if (is_call && file->text_at(i) == function) {
-            if (name != 0) return {};
-            name = i;
-        }
-        if (is_call && sign != "(") break;
-    }
-    const std::size_t begin =
-        name > 2 && file->is_at(name - 1, "::") ? begin_of_type(*file, name + 1) : 0;
-    if (begin == 0 || (is_word(sign) && begin != at)) return {};
-    return spelled_at(names, frame, *file, at, begin, name - 1, knowledge);
-}
-
-// The name of an inlined function with the class that its caller writes, `box<int>::make(1)`, or
-// that its object is of, if that has arguments of a template; else the name that it has.
-inline text called_name(read_names& names, const list<code_frame>& frames, std::size_t called,
-                        source_cache& sources, const type_knowledge& knowledge) {
-    const text function = frames[called].function;
-    const bool is_bare = names.of(function).parts.components.size() == 1;
-    if (!is_bare || !frames[called].is_inlined || called + 1 == frames.size()) return function;
-    const code_frame& caller = frames[called + 1];
-    const text own = own_name_of(names.of(function));
-    text scope = named_class(names, caller, own, sources, knowledge);
-    if (scope.empty()) scope = type_of_object(names, caller, own, sources, knowledge);
-    if (!scope.ends_with(">")) return function;
-    // A base class that has the function may have other arguments.
-    const text whole = joined(names.memory(), scope, "::", function);
-    const function_name& parts = names.of(whole).parts;
-    const source_outline* inner = nullptr;
-    const std::size_t inside = token_of(frames[called], sources, inner);
-    if (inside == 0 || parts.components.size() < 2) return function;
-    const std::size_t open =
-        body_of_class(*inner, parts.components[parts.components.size() - 2].name);
-    return open != 0 && open < inside && inside < inner->partner(open) ? whole : function;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_CALLED_NAME_HPP
-
-// bare_requests.hpp - what the library allocates where its inlined functions have no scopes.
-
-#ifndef ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
-#define ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// A container of libstdc++: the header that asks for the memory of the elements, all its headers,
-// and the classes that are made of it.
-struct container_headers {
-    text asking;
-    text files;
-    text classes;
-};
-
-constexpr container_headers containers[] = {
-    {"stl_vector.h", "stl_vector.h vector.tcc stl_stack.h stl_queue.h allocator.h",
-     "vector stack priority_queue"},
-    {"stl_deque.h", "stl_deque.h deque.tcc stl_stack.h stl_queue.h", "deque stack queue"},
-    {"stl_list.h", "stl_list.h list.tcc stl_stack.h stl_queue.h", "list stack queue"},
-    {"forward_list.h", "forward_list.h forward_list.tcc", "forward_list"},
-    {"stl_tree.h", "stl_tree.h stl_map.h stl_multimap.h stl_set.h stl_multiset.h",
-     "map multimap set multiset"},
-    {"hashtable_policy.h", "hashtable_policy.h hashtable.h unordered_map.h unordered_set.h",
-     "unordered_map unordered_multimap unordered_set unordered_multiset"}};
-
-// The name of a standard header without its folders; "" for another file.
-inline text standard_header(text file) noexcept {
-    if (!is_standard_header(file)) return {};
-    return file.substr(file.rfind('/') + 1);
-}
-
-// The element type of a container. `scope` is the class of one of its functions, or of its
-// variable; "" if it is not a class of a container.
-inline text element_of(arena& memory, text scope, text brackets) {
-    const list<text> arguments = split_arguments(memory, brackets);
-    if (arguments.empty()) return {};
-    if (is_listed(scope, "map multimap unordered_map unordered_multimap")) {
-        if (arguments.size() < 2) return {};
-        const text key = joined(memory, "std::pair<", with_const(memory, arguments[0]), ", ");
-        return joined(memory, key, arguments[1], ">");
-    }
-    if (is_listed(scope, "_Rb_tree _Hashtable _Map_base")) {
-        return arguments.size() > 1 ? arguments[1] : text{};
-    }
-    const bool is_known =
-        is_listed(scope,
-                  "vector deque list forward_list set multiset unordered_set unordered_multiset "
-                  "stack queue priority_queue _Vector_base _Deque_base _List_base _Fwd_list_base");
-    return is_known ? arguments[0] : text{};
-}
-
-// The same for a type in its printed form, if its class is one of `classes`.
-inline text element_of_class(arena& memory, text type, text classes) {
-    const std::size_t open = type.find('<');
-    if (open == no_position || !type.starts_with("std::")) return {};
-    text own = type.substr(5, open - 5);
-    if (own.starts_with("pmr::")) own.remove_prefix(5);
-    return is_listed(own, classes) ? element_of(memory, own, type.substr(open)) : text{};
-}
-
-// The element type of the container at a call in the user's source; "" if it is not certain.
-inline text element_in_source(read_names& names, const code_frame& frame, text function,
-                              text classes, source_cache& sources,
-                              const type_knowledge& knowledge) {
-    const text type = type_of_object(names, frame, function, sources, knowledge);
-    return element_of_class(names.memory(), type, classes);
-}
-
-// What a container allocates if its function in frames[at] asks the allocator; "" if it is not
-// certain.
-inline type_answer type_of_container(read_names& names, const list<code_frame>& frames,
-                                     std::size_t at, source_cache& sources,
-                                     const type_knowledge& knowledge) {
-    const text request = own_name_of(names.of(frames[at].function));
-    const text header = standard_header(frames[at].file);
-    if (header == "stl_bvector.h") return {"unsigned long", type_evidence::make_frame};
-    if (!is_listed(request, "_M_allocate _M_get_node _M_allocate_node _M_allocate_map")) return {};
-    const container_headers* container = nullptr;
-    for (const container_headers& each : containers) {
-        if (each.asking == header) container = &each;
-    }
-    if (container == nullptr) return {};
-    text element;
-    text function;
-    text argument;  // of the function inside
-    for (; at < frames.size(); ++at) {
-        const text function_inside = function;
-        const text file = standard_header(frames[at].file);
-        if (file.empty()) break;
-        const read_name& name = names.of(frames[at].function);
-        function = own_name_of(name);
-        const bool assigns = is_listed(function, "operator= assign") ||
-                             function.starts_with("_M_assign") || function.starts_with("_M_move");
-        const std::size_t count = name.parts.components.size();
-        if (assigns && element.empty() && count < 3) return {};
-        if (assigns && !element.empty()) break;
-        if (!is_listed(file, container->files)) {
-            // The container is made as an element of another one: construct<X, ...>(X*, ...).
-            const bool is_made = is_listed(function_inside, container->classes) &&
-                                 is_listed(file, "stl_construct.h new_allocator.h unique_ptr.h") &&
-                                 is_listed(function, "_Construct construct make_unique");
-            if (!is_made) return {};
-            if (element.empty()) {
-                const text made = first_argument(names.memory(), name.parts.last().arguments);
-                element = element_of_class(names.memory(), printed_type(names.memory(), made),
-                                           container->classes);
-            }
-            if (element.empty()) return {};
-            break;
-        }
-        if (count == 0) continue;
-        const text arguments = name.parts.last().arguments;
-        // It passes an element on: _M_realloc_insert<const part&>, emplace_back<part>; or, for
-        // std::vector<part>{a, b}, the list: _M_range_initialize<const part*>.
-        const bool is_list =
-            arguments.empty() && argument.ends_with("*") &&
-            is_listed(function_inside, "_M_range_initialize _M_initialize_dispatch");
-        const bool adds = is_list || is_listed(function, "push_back push_front");
-        // Not for a reference to a pointer to functions, `int (* const&)(char)`.
-        if (count == 1 && adds && !argument.empty() && !argument.contains("&)(")) {
-            element = decayed(printed_type(names.memory(), argument));
-            if (is_list) element = without_const(without_pointer(element));
-            break;
-        }
-        argument = first_argument(names.memory(), arguments);
-        // What makes the node is passed on: _M_insert_<const int&, std::_Rb_tree<...>::_Alloc_node>
-        const std::size_t tree = arguments.find("std::_Rb_tree<");
-        if (tree != no_position) {
-            element = element_of(names.memory(), "_Rb_tree", arguments.substr(tree + 13));
-        }
-        if (count < 3) continue;
-        const name_component& scope = name.parts.components[count - 2];
-        const text said = element_of(names.memory(), scope.name, scope.arguments);
-        if (!said.empty()) element = said;
-        if (assigns) break;  // outside there may be the assignment of a container around it
-    }
-    type_evidence evidence = type_evidence::allocator_frame;
-    if (element.empty() && at < frames.size()) {
-        element =
-            element_in_source(names, frames[at], function, container->classes, sources, knowledge);
-        evidence = type_evidence::source_text;
-    }
-    if (element.empty()) return {};
-    if (request == "_M_allocate_map") element = joined(names.memory(), element, "*");
-    type_answer answer = printed_answer(names.memory(), element, evidence);
-    answer.is_array = true;
-    return answer;
-}
-
-// The characters of a string, whose functions allocate nothing else: its constructor has its
-// allocator as an argument, what copies a text has a pointer to it, and a function that was not
-// inlined has the class. "": it is no string.
-inline text character_of_string(arena& memory, read_names& names, const list<code_frame>& frames,
-                                std::size_t at) {
-    for (; at < frames.size(); ++at) {
-        const text header = standard_header(frames[at].file);
-        const read_name& name = names.of(frames[at].function);
-        if (!is_listed(header, "basic_string.h basic_string.tcc") || !name.parts.is_known()) break;
-        const text first = first_argument(memory, name.parts.last().arguments);
-        text character = allocated_by(first);
-        if (own_name_of(name) == "_M_construct" && first.ends_with("*")) {
-            // A text is made of iterators, which may be pointers to other characters.
-            if (at + 1 < frames.size() && frames[at + 1].function.contains(", void>")) return {};
-            character = without_const(without_spaces_around(without_pointer(first)));
-        }
-        if (character.empty()) character = type_of_character_buffer(name.call);
-        if (is_listed(character, "char wchar_t char8_t char16_t char32_t")) return character;
-    }
-    return {};
-}
-
-// `lambda` is "(lambda at src/main.cpp:3:9)", with the path that the compiler was given. When a
-// std::function is copied, a function that was not inlined names the lambda. Or else the function
-// that makes a call on that line contains it: "main::{lambda}". "" if there is none.
-inline text lambda_of_caller(read_names& names, const list<code_frame>& frames, std::size_t at,
-                             text lambda) {
-    constexpr std::size_t start = 11;  // "(lambda at "
-    const text place = file_name_of(lambda.substr(start));
-    for (; at < frames.size(); ++at) {
-        const library_call& call = names.of(frames[at].function).call;
-        if (call.scope == "_Base_manager") return call.scope_first;
-        text_out line{names.memory()};
-        line << file_name_of(frames[at].file) << ':';
-        line << decimal{static_cast<std::uint64_t>(frames[at].line)} << ':';
-        if (place.starts_with(line.view())) {
-            return joined(names.memory(), frames[at].function, "::{lambda}");
-        }
-    }
-    return {};
-}
-
-// `asking` is the frame that called operator new.
-inline type_answer type_of_bare_request(read_names& names, const list<code_frame>& frames,
-                                        std::size_t asking, source_cache& sources,
-                                        const type_knowledge& knowledge) {
-    arena& memory = names.memory();
-    const read_name& name = names.of(frames[asking].function);
-    const text header = standard_header(frames[asking].file);
-    if (header.empty() || name.parts.components.size() != 1) return {};
-    library_call call;
-    call.function = own_name_of(name);
-    const bool is_any = header == "any" && call.function == "_S_create";
-    const read_name& told =
-        is_any && asking + 1 < frames.size() ? names.of(frames[asking + 1].function) : name;
-    if (is_any && !is_listed(own_name_of(told), "any emplace __do_emplace")) return {};
-    if (told.parts.is_known()) {
-        call.function_first = first_argument(memory, told.parts.last().arguments);
-    }
-    const text character = character_of_string(memory, names, frames, asking);
-    if (!character.empty()) return printed_answer(memory, character, type_evidence::make_frame);
-    if (is_listed(header, "std_thread.h stop_token")) call.scope = call.function;
-    if (call.function != "allocate") {
-        const bool is_functor = header == "std_function.h" && call.function == "_M_create";
-        text type =
-            is_any || is_functor ? decayed(call.function_first) : type_of_make_call(memory, call);
-        if (type.starts_with("(lambda at ")) {
-            type = lambda_of_caller(names, frames, asking, type);
-        }
-        return printed_answer(memory, type, type_evidence::make_frame);
-    }
-    std::size_t at = asking;
-    const text allocators = "new_allocator.h alloc_traits.h allocator.h memory_resource";
-    while (at < frames.size() && own_name_of(names.of(frames[at].function)) == "allocate" &&
-           is_listed(standard_header(frames[at].file), allocators)) {
-        ++at;
-    }
-    if (at == asking || at == frames.size() || !is_standard_header(frames[at].file)) return {};
-    const text text_of = character_of_string(memory, names, frames, at);
-    if (!text_of.empty()) return printed_answer(memory, text_of, type_evidence::allocator_frame);
-    const read_name& caller = names.of(frames[at].function);
-    if (caller.parts.components.size() == 1) {
-        call.function = own_name_of(caller);
-        call.function_first = first_argument(memory, caller.parts.last().arguments);
-    } else {
-        call = caller.call;
-    }
-    const text type = type_of_container_call(memory, call);
-    if (!type.empty()) return printed_answer(memory, type, type_evidence::allocator_frame);
-    return type_of_container(names, frames, at, sources, knowledge);
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
-
-// handed_on_size.hpp - whether an operator new or a memory resource passes on the size that it got.
-
-#ifndef ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
-#define ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// The first parameter of the nearest definition of an operator new or of do_allocate before a
-// token; "" if it may be changed between. A brace or a word follows a definition, but not a call.
-inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
-    for (std::size_t at = before; at > 1; --at) {
-        const bool is_operator = file.is_at(at - 1, "new") && file.is_at(at - 2, "operator");
-        if (!is_operator && !file.is_at(at - 1, "do_allocate")) continue;
-        std::size_t open = at;
-        while (open < before && !file.is_at(open, "(")) ++open;
-        const std::size_t close = file.partner(open);
-        if (close <= open || close + 1 >= before) continue;
-        const text behind = file.text_at(close + 1);
-        if (behind != "{" && !is_word(behind)) continue;
-        std::size_t end = open + 1;
-        while (end < close && !file.is_at(end, ",")) ++end;
-        const text name = file.text_at(end - 1);
-        for (std::size_t use = close + 1; use < before; ++use) {
-            if (file.text_at(use) != name || !file.is_any_at(use + 1, "= + - * |")) continue;
-            if (file.is_at(use + 1, "=") || file.is_at(use + 2, "=")) return {};
-        }
-        return name;
-    }
-    return {};
-}
-
-// Whether a class's own operator new, or a memory resource, asks for exactly the size that it got:
-// the frame's line has `operator new(n)`, `malloc(n)` or `allocate(n, alignment)` with the name of
-// its parameter.
-inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
-    const source_outline* file = frame.is_nearby ? nullptr : source_of(frame, sources);
-    if (file == nullptr) return false;
-    const list<source_token>& tokens = file->tokens();
-    for (std::size_t at = file->token_from(frame.line, 0);
-         at + 2 < tokens.size() && tokens[at].line == frame.line; ++at) {
-        const bool is_new =
-            at > 0 && file->text_at(at) == "new" && file->text_at(at - 1) == "operator";
-        if (!is_new && !file->is_any_at(at, "malloc allocate do_allocate")) continue;
-        std::size_t open = at + 1;
-        if (file->text_at(open) == "[") open += 2;
-        if (file->text_at(open) != "(") continue;
-        const text behind = file->text_at(open + 2);
-        if (behind != ")" && behind != ",") continue;
-        if (file->text_at(open + 1) == size_parameter(*file, at - (is_new ? 1 : 0))) return true;
-    }
-    return false;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
-
 // merged_calls.hpp - whether the compiler may have made one call of two that exclude each other.
 
 #ifndef ALLOCSCOPE_TYPES_MERGED_CALLS_HPP
@@ -30686,7 +30608,7 @@ inline bool may_be_call_of(const source_outline& file, const code_frame& frame,
     if (have_same_type(file, expression, other)) return false;
     const auto has_call = [&](std::size_t at) {
         const source_token& token = file.tokens()[at];
-        return knowledge.has_call_at(knowledge.context, frame.file, token.line, token.column);
+        return knowledge.may_call_at(frame.file, token.line, token.column);
     };
     if (differ_in_size(file, expression, other, knowledge)) return false;
     return !has_call(other.begin) && !has_call(other.last);
@@ -30696,7 +30618,7 @@ inline bool may_be_call_of(const source_outline& file, const code_frame& frame,
 // reasons, for example because an argument is a constant.
 inline bool is_merged_call(const code_frame& frame, source_cache& sources,
                            const type_knowledge& knowledge) {
-    if (knowledge.has_call_at == nullptr || frame.is_inlined || frame.column <= 0) return false;
+    if (frame.is_inlined || frame.column <= 0) return false;
     const source_outline* file = source_of(frame, sources);
     const new_expression* found =
         file != nullptr ? find_new_expression(*file, frame.line, frame.column) : nullptr;
@@ -32252,7 +32174,7 @@ public:
         names_.clear();
         addresses_ = table<std::uint64_t, met_address*>{meanwhile_};
         last_ = list<met_address*>{meanwhile_};
-        short_types_ = short_types{meanwhile_};
+        short_types_ = table<by_bytes<type_in_unit>, const char*>{meanwhile_};
         meanwhile_.release();
     }
 
@@ -32500,9 +32422,11 @@ private:
         std::size_t outer = 0;
         while (at + outer + 1 < owners.size() && owners[at + outer + 1] == &owner) ++outer;
         outer %= owner.frame_count;  // a recursion has the address several times
-        symbolize::leave_closing_brace(
-            frames[at], symbols_.lines_near(owner.location->address, owner.home, frames[at], outer),
-            sources_);
+        std::uint64_t address = owner.location->address;
+        symbolize::debug_object* const object = symbols_.object_at(address, owner.home);
+        if (object == nullptr) return;
+        symbolize::leave_closing_brace(frames[at], object->lines_near(address, frames[at], outer),
+                                       sources_);
     }
 
     // See types/module_rule.hpp.
@@ -32569,7 +32493,7 @@ private:
         const symbolize::type_names* known =
             described_types_at(symbols_, stack, stack.asking_address());
         if (known == nullptr) return whole;
-        const char*& type = short_types_.of(*known, whole);
+        const char*& type = short_types_[{{known, whole}}];
         if (type == nullptr) {
             type = texts_.keep(symbolize::without_defaults(scratch_, whole, *known));
         }
@@ -32616,7 +32540,7 @@ private:
     symbolize::read_names names_{meanwhile_};
     table<std::uint64_t, met_address*> addresses_{meanwhile_};
     list<met_address*> last_{meanwhile_};  // of the last stack that was named
-    short_types short_types_{meanwhile_};
+    table<by_bytes<type_in_unit>, const char*> short_types_{meanwhile_};  // as rows print them
     std::size_t folded_at_ = no_frame;  // its frame that stands for another function
     list<const met_module*>* last_homes_ = nullptr;
     symbolize::known_frames known_frames_{kept_};
@@ -32748,7 +32672,7 @@ private:
     arena scratch_;
     symbolize::symbolizer symbols_{kept_};
     known_sizes sizes_;
-    book_texts texts_{kept_, scratch_};
+    book_texts texts_{symbols_.texts(), scratch_};
     met_search met_;
     stack_index stacks_{kept_};
     stack_namer names_{kept_, scratch_, symbols_, texts_};
@@ -34212,17 +34136,6 @@ struct row_key {
     const char* type;
 };
 
-ALLOCSCOPE_INLINE bool operator==(const row_key& a, const row_key& b) noexcept {
-    return a.path == b.path && a.place == b.place && a.number == b.number && a.type == b.type;
-}
-
-ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const row_key& key) noexcept {
-    std::uint64_t hash = hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.path));
-    hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.place));
-    hash = hash_step(hash, key.number);
-    return hash_finish(hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type)));
-}
-
 struct row_sum {
     const named_stack* stack;  // of the site with most objects
     std::uint64_t stack_objects;
@@ -34232,12 +34145,12 @@ struct row_sum {
     sample_sums* samples;  // null: every event was recorded
 };
 
-inline void sum_rows(table<row_key, row_sum>& rows, const live_window& window,
+inline void sum_rows(table<by_bytes<row_key>, row_sum>& rows, const live_window& window,
                      const list<named_stack*>& stacks) {
     for (std::size_t i = 0; i < window.sites.size(); ++i) {
         const named_stack& stack = *stacks[i];
         const live_site& site = window.sites[i];
-        row_sum& row = rows[{stack.path, stack.place, stack.number, stack.type}];
+        row_sum& row = rows[{{stack.path, stack.place, stack.number, stack.type}}];
         row.objects += site.objects;
         row.bytes += site.bytes;
         if (site.samples != nullptr) {
@@ -34274,7 +34187,7 @@ inline snapshot::row row_of(const row_sum& sum, const char* file, bool is_sample
 inline void make_rows(list<snapshot::row>& rows, list<file_name>& names, name_book& book,
                       const live_window& window, const list<named_stack*>& stacks) {
     arena& scratch = window.scratch;
-    table<row_key, row_sum> sums{scratch};
+    table<by_bytes<row_key>, row_sum> sums{scratch};
     sums.reserve(stacks.size());
     sum_rows(sums, window, stacks);
     // Many rows are of one file, so each path is shortened once.
@@ -42449,20 +42362,6 @@ struct frame_key {
     std::uint32_t is_inlined;
 };
 
-inline bool operator==(const frame_key& a, const frame_key& b) noexcept {
-    return a.address == b.address && a.offset == b.offset && a.function == b.function &&
-           a.file == b.file && a.module == b.module && a.line == b.line && a.column == b.column &&
-           a.is_inlined == b.is_inlined;
-}
-
-inline std::uint64_t hash_of_key(const frame_key& key) noexcept {
-    std::uint64_t hash = hash_step(hash_seed, key.address);
-    hash = hash_step(hash, key.offset + key.is_inlined);
-    hash = hash_step(hash, std::uint64_t{key.function} << 32U | key.file);
-    hash = hash_step(hash, std::uint64_t{key.module} << 32U | key.line);
-    return hash_finish(hash_step(hash, key.column));
-}
-
 // A frame as it was met: two of them are equal if they are copies of each other.
 struct met_frame {
     snapshot::frame frame;
@@ -42542,7 +42441,7 @@ private:
     };
 
     std::uint32_t number_by_texts(const snapshot::frame& frame) {
-        const auto known = numbers_.insert(key_of(frame));
+        const auto known = numbers_.insert({key_of(frame)});
         if (known.is_new) known.value = added(frame);
         return known.value;
     }
@@ -42574,7 +42473,7 @@ private:
     frames_differ_by identity_;
     text_numbers texts_;
     list<snapshot::frame> frames_;
-    table<frame_key, std::uint32_t> numbers_;
+    table<by_bytes<frame_key>, std::uint32_t> numbers_;
     table<met_frame, met_number> met_;
     list<std::uint32_t> near_;  // by hash: of the frame that was met there last, `met`; 0: none
     numbers_of_frames known_;
@@ -42674,15 +42573,6 @@ struct callgrind_key {
 };
 constexpr std::uint32_t callgrind_no_callee = static_cast<std::uint32_t>(-1);
 
-inline bool operator==(const callgrind_key& a, const callgrind_key& b) noexcept {
-    return a.function == b.function && a.line == b.line && a.callee == b.callee;
-}
-inline std::uint64_t hash_of_key(const callgrind_key& key) noexcept {
-    const std::uint64_t hash =
-        hash_step(hash_seed, std::uint64_t{key.function} << 32U | key.callee);
-    return hash_finish(hash_step(hash, key.line));
-}
-
 class callgrind_file {
 public:
     explicit callgrind_file(format_job& job)
@@ -42730,12 +42620,6 @@ private:
     };
     struct function_key {
         std::uint32_t name, file;
-        bool operator==(const function_key& other) const noexcept {
-            return name == other.name && file == other.file;
-        }
-        friend std::uint64_t hash_of_key(const function_key& key) noexcept {
-            return hash_finish(hash_step(hash_seed, std::uint64_t{key.name} << 32U | key.file));
-        }
     };
 
     std::uint32_t made_function(const snapshot::frame& frame) {
@@ -42744,7 +42628,7 @@ private:
         text_out file{job_.memory};
         write_printable(file, is_empty(frame.file) ? "???" : frame.file);
         const auto known = functions_.insert(
-            {texts_.number_of_text(name.view()), texts_.number_of_text(file.view())});
+            {{texts_.number_of_text(name.view()), texts_.number_of_text(file.view())}});
         if (known.is_new) {
             known.value = static_cast<std::uint32_t>(functions_.size() - 1);
             last_stack_of_.push_back(0);
@@ -42778,7 +42662,7 @@ private:
             const std::uint32_t function = function_of(frames, i - 1);
             std::uint64_t& last_stack = last_stack_of_[function];
             if (caller != callgrind_no_callee && last_stack != stack_number_) {
-                costs_[{caller, line, function}].add(numbers);
+                costs_[{{caller, line, function}}].add(numbers);
             }
             last_stack = stack_number_;
             caller = function;
@@ -42789,7 +42673,7 @@ private:
             const snapshot::frame unknown{"", "", 0, 0, false, 0, "", 0};
             caller = function_of({&unknown, nullptr, 1, 0}, 0);
         }
-        costs_[{caller, line, callgrind_no_callee}].add(numbers);
+        costs_[{{caller, line, callgrind_no_callee}}].add(numbers);
     }
 
     // The numbers of the costs, sorted by function.
@@ -42866,11 +42750,11 @@ private:
     text_out& out_;
     frame_book frames_;
     text_numbers texts_;
-    table<function_key, std::uint32_t> functions_;
+    table<by_bytes<function_key>, std::uint32_t> functions_;
     list<std::uint32_t> function_of_frame_;
     list<std::uint64_t> last_stack_of_;  // for each function: the last stack that had it, from 1
     std::uint64_t stack_number_ = 0;
-    table<callgrind_key, cost> costs_;
+    table<by_bytes<callgrind_key>, cost> costs_;
     cost totals_{};
     list<bool> is_text_written_;  // for each text as a function's name, and as a file's
 };
@@ -42909,19 +42793,9 @@ namespace detail {
 
 struct place_key {
     std::uint32_t file, type;
-    int line;
+    std::int64_t line;
     std::uint64_t offset;  // used only if there is no line
 };
-
-inline bool operator==(const place_key& a, const place_key& b) noexcept {
-    return a.file == b.file && a.type == b.type && a.line == b.line && a.offset == b.offset;
-}
-
-inline std::uint64_t hash_of_key(const place_key& key) noexcept {
-    std::uint64_t hash = hash_step(hash_seed, std::uint64_t{key.file} << 32U | key.type);
-    hash = hash_step(hash, static_cast<std::uint64_t>(key.line));
-    return hash_finish(hash_step(hash, key.offset));
-}
 
 class place_numbers {
 public:
@@ -42935,15 +42809,15 @@ public:
     // Takes a row or a stack.
     template <class Row>
     place_number meet(const Row& row) {
-        const auto known = numbers_.insert({texts_.number_of(row.file), texts_.number_of(row.type),
-                                            row.line, row.line == 0 ? row.offset : 0});
+        const auto known = numbers_.insert({{texts_.number_of(row.file), texts_.number_of(row.type),
+                                             row.line, row.line == 0 ? row.offset : 0}});
         if (known.is_new) known.value = numbers_.size() - 1;
         return {known.value, known.is_new};
     }
 
 private:
     text_numbers texts_;
-    table<place_key, std::size_t> numbers_;
+    table<by_bytes<place_key>, std::size_t> numbers_;
 };
 
 // Copies what a stack says about its place, and its frames, to a row; but not its numbers.
@@ -43520,13 +43394,6 @@ struct location_key {
     std::uint32_t frame;
 };
 
-inline bool operator==(location_key a, location_key b) noexcept {
-    return a.inner == b.inner && a.frame == b.frame;
-}
-inline std::uint64_t hash_of_key(location_key key) noexcept {
-    return hash_finish(hash_step(hash_seed, std::uint64_t{key.inner} << 32U | key.frame));
-}
-
 class location_book {
 public:
     explicit location_book(arena& memory)
@@ -43595,7 +43462,7 @@ private:
     }
     // The location of a frame together with the location that is inlined in it.
     std::uint32_t location_around(location_key key) {
-        const auto known = around_.insert(key);
+        const auto known = around_.insert({key});
         if (known.is_new) known.value = added(key);
         return known.value;
     }
@@ -43606,7 +43473,7 @@ private:
 
     frame_book frames_;
     list<location> locations_;
-    table<location_key, std::uint32_t> around_;
+    table<by_bytes<location_key>, std::uint32_t> around_;
     list<std::uint32_t> of_frame_;
     list<std::uint32_t> of_number_;  // of a numbered frame that is not inlined; 0: not met
 };
@@ -47885,7 +47752,6 @@ struct deflate_codes {
         std::uint32_t bits;
         std::uint8_t count;
     };
-    static constexpr std::uint32_t least_match = 4;
     static constexpr std::uint32_t longest_match = 258;
 
     code literals[256];
@@ -48206,25 +48072,11 @@ private:
 
     struct function_key {
         std::uint32_t name, file;
-        bool operator==(const function_key& other) const noexcept {
-            return name == other.name && file == other.file;
-        }
-        friend std::uint64_t hash_of_key(const function_key& key) noexcept {
-            return hash_finish(hash_step(hash_seed, std::uint64_t{key.name} << 32U | key.file));
-        }
     };
     // A function has a frame for each of its lines. These frames have the same texts, so it is
     // found by the addresses of its texts.
     struct function_address {
         const char *name, *file;
-        bool operator==(const function_address& other) const noexcept {
-            return name == other.name && file == other.file;
-        }
-        friend std::uint64_t hash_of_key(const function_address& key) noexcept {
-            const std::uint64_t hash =
-                hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.name));
-            return hash_finish(hash_step(hash, reinterpret_cast<std::uintptr_t>(key.file)));
-        }
     };
     struct mapping {
         snapshot::module module;
@@ -48360,7 +48212,7 @@ private:
     }
 
     std::uint32_t function_of(const snapshot::frame& frame) {
-        const function_address here{frame.function, frame.file};
+        const by_bytes<function_address> here{{frame.function, frame.file}};
         if (const std::uint32_t* known = functions_by_address_.find(here)) return *known;
         const std::uint32_t number = new_function_of(frame);
         if (!is_empty(frame.function)) functions_by_address_[here] = number;
@@ -48376,8 +48228,8 @@ private:
             name = string(shown.view());
         }
         const std::uint64_t file = is_empty(frame.file) ? 0 : printable_string(frame.file);
-        const auto known =
-            functions_.insert({static_cast<std::uint32_t>(name), static_cast<std::uint32_t>(file)});
+        const auto known = functions_.insert(
+            {{static_cast<std::uint32_t>(name), static_cast<std::uint32_t>(file)}});
         if (known.is_new) known.value = static_cast<std::uint32_t>(functions_.size());
         return known.value;
     }
@@ -48486,8 +48338,8 @@ private:
     text_out& out_;
     location_book locations_;
     text_numbers strings_;
-    table<function_key, std::uint32_t> functions_;
-    table<function_address, std::uint32_t> functions_by_address_;
+    table<by_bytes<function_key>, std::uint32_t> functions_;
+    table<by_bytes<function_address>, std::uint32_t> functions_by_address_;
     list<mapping> mappings_;
     list<text> thread_labels_;
     stack_numbers sum_;
@@ -50470,7 +50322,7 @@ private:
     }
     std::uint64_t& place_for(const numbered_frames& frames) {
         if (frames.count == 0) return number_of_no_frames_;
-        if (frames.numbers == nullptr) return stacks_[{frames.frames, frames.count}];
+        if (frames.numbers == nullptr) return stacks_[{{frames.frames, frames.count}}];
         if (frames.path >= number_of_path_.size()) number_of_path_.resize(frames.path + 1);
         return number_of_path_[frames.path];
     }
@@ -50625,13 +50477,6 @@ private:
     struct frame_span {
         const snapshot::frame* first;
         std::size_t count;
-        friend bool operator==(const frame_span& a, const frame_span& b) noexcept {
-            return a.first == b.first && a.count == b.count;
-        }
-        friend std::uint64_t hash_of_key(const frame_span& key) noexcept {
-            return hash_finish(
-                hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.first) ^ key.count));
-        }
     };
 
     const Write& write_;
@@ -50644,7 +50489,7 @@ private:
     frame_book frames_{table_memory_, frames_differ_by::address};
     // The numbers of stacks, from 1: found by the address of the frames, or by the number of the
     // path if the source has numbered its paths.
-    table<frame_span, std::uint64_t> stacks_{table_memory_};
+    table<by_bytes<frame_span>, std::uint64_t> stacks_{table_memory_};
     list<std::uint64_t> number_of_path_{table_memory_};
     std::uint64_t number_of_no_frames_ = 0;
     std::uint64_t stack_count_ = 0;
@@ -53707,14 +53552,6 @@ struct thread_key {
     std::uint64_t process_id, number;
 };
 
-inline bool operator==(const thread_key& a, const thread_key& b) noexcept {
-    return a.process_id == b.process_id && a.number == b.number;
-}
-
-inline std::uint64_t hash_of_key(const thread_key& key) noexcept {
-    return hash_finish(hash_step(hash_step(hash_seed, key.process_id), key.number));
-}
-
 class same_threads {
 public:
     // The list lies in `memory`. `are_processes_alike`: threads of two runs of a program may be the
@@ -53740,7 +53577,7 @@ public:
 
     // Its number in the list.
     std::size_t number_of(const snapshot::thread& wanted) {
-        std::size_t* at = &first_[{are_processes_alike_ ? 0 : wanted.process_id, wanted.number}];
+        std::size_t* at = &first_[{{are_processes_alike_ ? 0 : wanted.process_id, wanted.number}}];
         while (*at != 0) {
             snapshot::thread& known = threads_[*at - 1];
             if (known.name[0] == '\0') known.name = wanted.name;
@@ -53759,7 +53596,7 @@ private:
     bool are_processes_alike_;
     list<snapshot::thread> threads_;
     // Of each key the first thread, and of each thread the next one with its key: the number + 1.
-    table<thread_key, std::size_t> first_;
+    table<by_bytes<thread_key>, std::size_t> first_;
     list<std::size_t> next_;
     list<std::size_t> numbers_;  // for each thread of each side, its number in the list
     list<std::size_t> begins_;   // for each side, where its threads begin there

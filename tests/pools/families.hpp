@@ -24,15 +24,6 @@ inline allocscope::snapshot::family family_of(const allocscope::snapshot& seen, 
     return {name, 0, 0, 0, 0};
 }
 
-// The objects in rows of the type.
-inline std::uint64_t objects_of_type(const allocscope::snapshot& seen, const char* type) {
-    std::uint64_t objects = 0;
-    for (const allocscope::snapshot::row& row : seen) {
-        if (std::strcmp(row.type, type) == 0) objects += row.objects;
-    }
-    return objects;
-}
-
 }  // namespace allocscope_test
 
 #endif  // ALLOCSCOPE_TESTS_POOLS_FAMILIES_HPP

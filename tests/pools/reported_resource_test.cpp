@@ -1,5 +1,7 @@
 #include "families.hpp"
 
+#include "../support/rows_by_type.hpp"
+
 #include <allocscope/allocscope.hpp>
 #include <allocscope/hooks.hpp>
 

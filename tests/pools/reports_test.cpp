@@ -2,6 +2,7 @@
 
 #include "../support/escape.hpp"
 #include "../support/own_threads.hpp"
+#include "../support/rows_by_type.hpp"
 
 #include <allocscope/allocscope.hpp>
 #include <allocscope/hooks.hpp>

@@ -8,6 +8,8 @@
 #ifndef ALLOCSCOPE_TESTS_SUPPORT_REFUSED_MEMORY_HPP
 #define ALLOCSCOPE_TESTS_SUPPORT_REFUSED_MEMORY_HPP
 
+#include <allocscope/platform/kept_pages.hpp>
+
 #include <cerrno>   // errno
 #include <cstddef>  // size_t
 
@@ -24,6 +26,16 @@ enum class refusal { none, of_one, of_all_from };
 refusal refused = refusal::none;
 unsigned calls_before = 0;
 unsigned calls = 0;
+
+// The kernel gets the pages that earlier requests left for later ones.
+inline void drop_kept_pages() {
+    using allocscope::detail::kept_pages;
+    for (std::size_t bytes = kept_pages::smallest; bytes <= kept_pages::largest; bytes *= 2) {
+        void* kept[8];
+        for (void*& each : kept) each = allocscope::detail::pages_of_requests.take(bytes);
+        for (void* each : kept) allocscope::detail::return_reservation(each, bytes);
+    }
+}
 
 bool is_refused() {
     if (refused == refusal::none) return false;

@@ -103,7 +103,6 @@ inline const char* record_into(recording_head& head, int file, std::uint64_t off
     head.process_id = ::getpid();
     head.address = reinterpret_cast<std::uintptr_t>(first);
     head.bytes = bytes;
-    head.process_address = reinterpret_cast<std::uintptr_t>(&process);
     head.met_address = reinterpret_cast<std::uintptr_t>(&modules_met);
     head.start_address = reinterpret_cast<std::uintptr_t>(&modules_at_start);
     head.next.store(head.address + lasting_offset, memory_order::relaxed);

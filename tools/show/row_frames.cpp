@@ -12,15 +12,7 @@ using allocscope::snapshot;
 // A row of a file, and what was made of it, by the addresses of texts in the file.
 struct row_in_file {
     const char *path, *type;
-    int line;
-    bool operator==(const row_in_file& other) const noexcept {
-        return path == other.path && type == other.type && line == other.line;
-    }
-    friend std::uint64_t hash_of_key(const row_in_file& key) noexcept {
-        std::uint64_t hash = hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.path));
-        hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type));
-        return hash_finish(hash_step(hash, static_cast<std::uint64_t>(key.line)));
-    }
+    std::int64_t line;
 };
 
 // Rows without a line have all of their frames.
@@ -28,8 +20,8 @@ bool has_one_frame(const snapshot::row& row) noexcept {
     return row.line != 0 && row.frame_count == 1 && row.user_frame == 0;
 }
 
-row_in_file key_of(const snapshot::row& row) noexcept {
-    return {row.frames->file, row.type, row.line};
+by_bytes<row_in_file> key_of(const snapshot::row& row) noexcept {
+    return {{row.frames->file, row.type, row.line}};
 }
 
 }  // namespace
@@ -37,7 +29,7 @@ row_in_file key_of(const snapshot::row& row) noexcept {
 void lay_out_shown_frames(const snapshot& made, const std::vector<loaded_file>& files,
                           const allocscope::text_options& text, arena& memory) {
     arena scratch;
-    table<row_in_file, const snapshot::row*> shown{scratch};
+    table<by_bytes<row_in_file>, const snapshot::row*> shown{scratch};
     for (const snapshot::row* row : select_rows(scratch, made, text.sort, text.rows).shown) {
         if (has_one_frame(*row)) shown[key_of(*row)] = row;
     }

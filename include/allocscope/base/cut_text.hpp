@@ -12,7 +12,6 @@
 #define ALLOCSCOPE_BASE_CUT_TEXT_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 
 #include <cstddef>  // size_t
 #include <cstring>  // memcpy, strnlen

@@ -18,7 +18,6 @@
 #define ALLOCSCOPE_BASE_PRINTABLE_TEXT_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t

@@ -15,7 +15,6 @@
 #include <allocscope/base/byte_view.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/byte_cursor.hpp>
-#include <allocscope/config.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint8_t, uint32_t

@@ -18,7 +18,6 @@
 
 #include <allocscope/base/byte_view.hpp>
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint8_t ... uint64_t

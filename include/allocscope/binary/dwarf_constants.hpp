@@ -139,7 +139,6 @@ constexpr std::uint8_t unit_skeleton = 0x04;
 constexpr std::uint8_t unit_split_compile = 0x05;
 constexpr std::uint8_t unit_split_type = 0x06;
 
-constexpr std::uint8_t range_end_of_list = 0x00;
 constexpr std::uint8_t range_base_addressx = 0x01;
 constexpr std::uint8_t range_startx_endx = 0x02;
 constexpr std::uint8_t range_startx_length = 0x03;

@@ -12,11 +12,9 @@
 #ifndef ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
 #define ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
 
-#include <allocscope/base/byte_view.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/byte_cursor.hpp>
 #include <allocscope/binary/dwarf_constants.hpp>
-#include <allocscope/config.hpp>
 
 #include <cstdint>  // uint8_t ... uint64_t
 

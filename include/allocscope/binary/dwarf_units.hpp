@@ -19,7 +19,6 @@
 #include <allocscope/binary/dwarf_constants.hpp>
 #include <allocscope/binary/dwarf_forms.hpp>
 #include <allocscope/binary/late_bytes.hpp>
-#include <allocscope/config.hpp>
 
 #include <cstdint>  // uint8_t ... uint64_t
 #include <cstring>  // strnlen

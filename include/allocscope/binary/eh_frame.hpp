@@ -26,7 +26,6 @@
 #include <allocscope/base/byte_view.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/byte_cursor.hpp>
-#include <allocscope/config.hpp>
 
 #include <cstdint>  // int16_t ... uint64_t
 

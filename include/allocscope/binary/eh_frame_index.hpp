@@ -22,7 +22,6 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/byte_cursor.hpp>
 #include <allocscope/binary/eh_frame.hpp>
-#include <allocscope/config.hpp>
 
 #include <cstdint>  // int32_t, int64_t, uint8_t, uint32_t, uint64_t
 

@@ -14,7 +14,6 @@
 
 #include <allocscope/base/byte_view.hpp>
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 
 #include <cstdint>  // uint8_t ... uint64_t
 

@@ -17,7 +17,6 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/binary/build_id.hpp>
-#include <allocscope/config.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t

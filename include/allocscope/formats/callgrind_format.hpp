@@ -17,14 +17,11 @@
 #define ALLOCSCOPE_FORMATS_CALLGRIND_FORMAT_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/base/hash_mix.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/formats/format_job.hpp>
 #include <allocscope/formats/frame_text.hpp>
 #include <allocscope/formats/summary_lines.hpp>
 #include <allocscope/grouping/frame_book.hpp>
 #include <allocscope/grouping/stack_source.hpp>
-#include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/number_run.hpp>
 #include <allocscope/plain/table.hpp>
@@ -50,15 +47,6 @@ struct callgrind_key {
     std::uint32_t callee;
 };
 constexpr std::uint32_t callgrind_no_callee = static_cast<std::uint32_t>(-1);
-
-inline bool operator==(const callgrind_key& a, const callgrind_key& b) noexcept {
-    return a.function == b.function && a.line == b.line && a.callee == b.callee;
-}
-inline std::uint64_t hash_of_key(const callgrind_key& key) noexcept {
-    const std::uint64_t hash =
-        hash_step(hash_seed, std::uint64_t{key.function} << 32U | key.callee);
-    return hash_finish(hash_step(hash, key.line));
-}
 
 class callgrind_file {
 public:
@@ -107,12 +95,6 @@ private:
     };
     struct function_key {
         std::uint32_t name, file;
-        bool operator==(const function_key& other) const noexcept {
-            return name == other.name && file == other.file;
-        }
-        friend std::uint64_t hash_of_key(const function_key& key) noexcept {
-            return hash_finish(hash_step(hash_seed, std::uint64_t{key.name} << 32U | key.file));
-        }
     };
 
     std::uint32_t made_function(const snapshot::frame& frame) {
@@ -121,7 +103,7 @@ private:
         text_out file{job_.memory};
         write_printable(file, is_empty(frame.file) ? "???" : frame.file);
         const auto known = functions_.insert(
-            {texts_.number_of_text(name.view()), texts_.number_of_text(file.view())});
+            {{texts_.number_of_text(name.view()), texts_.number_of_text(file.view())}});
         if (known.is_new) {
             known.value = static_cast<std::uint32_t>(functions_.size() - 1);
             last_stack_of_.push_back(0);
@@ -155,7 +137,7 @@ private:
             const std::uint32_t function = function_of(frames, i - 1);
             std::uint64_t& last_stack = last_stack_of_[function];
             if (caller != callgrind_no_callee && last_stack != stack_number_) {
-                costs_[{caller, line, function}].add(numbers);
+                costs_[{{caller, line, function}}].add(numbers);
             }
             last_stack = stack_number_;
             caller = function;
@@ -166,7 +148,7 @@ private:
             const snapshot::frame unknown{"", "", 0, 0, false, 0, "", 0};
             caller = function_of({&unknown, nullptr, 1, 0}, 0);
         }
-        costs_[{caller, line, callgrind_no_callee}].add(numbers);
+        costs_[{{caller, line, callgrind_no_callee}}].add(numbers);
     }
 
     // The numbers of the costs, sorted by function.
@@ -243,11 +225,11 @@ private:
     text_out& out_;
     frame_book frames_;
     text_numbers texts_;
-    table<function_key, std::uint32_t> functions_;
+    table<by_bytes<function_key>, std::uint32_t> functions_;
     list<std::uint32_t> function_of_frame_;
     list<std::uint64_t> last_stack_of_;  // for each function: the last stack that had it, from 1
     std::uint64_t stack_number_ = 0;
-    table<callgrind_key, cost> costs_;
+    table<by_bytes<callgrind_key>, cost> costs_;
     cost totals_{};
     list<bool> is_text_written_;  // for each text as a function's name, and as a file's
 };

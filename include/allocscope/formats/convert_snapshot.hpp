@@ -14,7 +14,6 @@
 #define ALLOCSCOPE_FORMATS_CONVERT_SNAPSHOT_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/formats/format_job.hpp>
 #include <allocscope/formats/format_list.hpp>
 #include <allocscope/grouping/stack_source.hpp>

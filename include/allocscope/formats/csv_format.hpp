@@ -23,7 +23,6 @@
 #define ALLOCSCOPE_FORMATS_CSV_FORMAT_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/formats/format_job.hpp>
 #include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/plain/arena.hpp>

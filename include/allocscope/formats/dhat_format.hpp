@@ -19,13 +19,11 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/formats/format_job.hpp>
 #include <allocscope/formats/frame_text.hpp>
 #include <allocscope/grouping/frame_book.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
 #include <allocscope/grouping/stack_source.hpp>
-#include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/number_run.hpp>
 #include <allocscope/plain/table.hpp>

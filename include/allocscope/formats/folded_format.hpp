@@ -15,7 +15,6 @@
 #define ALLOCSCOPE_FORMATS_FOLDED_FORMAT_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/formats/format_job.hpp>
 #include <allocscope/formats/frame_text.hpp>
 #include <allocscope/grouping/frame_book.hpp>

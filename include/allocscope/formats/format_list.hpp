@@ -13,7 +13,6 @@
 #define ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/formats/callgrind_format.hpp>
 #include <allocscope/formats/csv_format.hpp>
 #include <allocscope/formats/dhat_format.hpp>

@@ -16,8 +16,6 @@
 #define ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
-#include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/snapshot/snapshot.hpp>

@@ -111,7 +111,6 @@ struct deflate_codes {
         std::uint32_t bits;
         std::uint8_t count;
     };
-    static constexpr std::uint32_t least_match = 4;
     static constexpr std::uint32_t longest_match = 258;
 
     code literals[256];

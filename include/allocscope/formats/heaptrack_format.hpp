@@ -20,7 +20,6 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/formats/format_job.hpp>
 #include <allocscope/formats/frame_text.hpp>
 #include <allocscope/formats/location_book.hpp>
@@ -28,7 +27,6 @@
 #include <allocscope/grouping/stack_numbers.hpp>
 #include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/page/page_paths.hpp>
-#include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_numbers.hpp>

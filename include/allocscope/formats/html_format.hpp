@@ -14,7 +14,6 @@
 #define ALLOCSCOPE_FORMATS_HTML_FORMAT_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/formats/format_job.hpp>
 #include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/link/pause_recording.hpp>

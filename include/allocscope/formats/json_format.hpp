@@ -11,7 +11,6 @@
 #define ALLOCSCOPE_FORMATS_JSON_FORMAT_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/formats/format_job.hpp>
 #include <allocscope/report/json_report.hpp>
 #include <allocscope/snapshot/snapshot.hpp>

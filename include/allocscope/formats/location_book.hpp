@@ -16,7 +16,6 @@
 #ifndef ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
 #define ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
 
-#include <allocscope/base/hash_mix.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/frame_book.hpp>
 #include <allocscope/grouping/stack_source.hpp>
@@ -37,13 +36,6 @@ struct location_key {
     std::uint32_t inner;
     std::uint32_t frame;
 };
-
-inline bool operator==(location_key a, location_key b) noexcept {
-    return a.inner == b.inner && a.frame == b.frame;
-}
-inline std::uint64_t hash_of_key(location_key key) noexcept {
-    return hash_finish(hash_step(hash_seed, std::uint64_t{key.inner} << 32U | key.frame));
-}
 
 class location_book {
 public:
@@ -113,7 +105,7 @@ private:
     }
     // The location of a frame together with the location that is inlined in it.
     std::uint32_t location_around(location_key key) {
-        const auto known = around_.insert(key);
+        const auto known = around_.insert({key});
         if (known.is_new) known.value = added(key);
         return known.value;
     }
@@ -124,7 +116,7 @@ private:
 
     frame_book frames_;
     list<location> locations_;
-    table<location_key, std::uint32_t> around_;
+    table<by_bytes<location_key>, std::uint32_t> around_;
     list<std::uint32_t> of_frame_;
     list<std::uint32_t> of_number_;  // of a numbered frame that is not inlined; 0: not met
 };

@@ -17,7 +17,6 @@
 #define ALLOCSCOPE_FORMATS_MASSIF_FORMAT_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/formats/format_job.hpp>
 #include <allocscope/formats/frame_text.hpp>
 #include <allocscope/formats/summary_lines.hpp>

@@ -25,7 +25,6 @@
 #ifndef ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP
 
-#include <allocscope/base/hash_mix.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/formats/format_job.hpp>
@@ -48,7 +47,7 @@
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
-#include <cstdint>  // uint32_t, uint64_t, uintptr_t
+#include <cstdint>  // uint32_t, uint64_t
 #include <string>   // string
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -143,25 +142,11 @@ private:
 
     struct function_key {
         std::uint32_t name, file;
-        bool operator==(const function_key& other) const noexcept {
-            return name == other.name && file == other.file;
-        }
-        friend std::uint64_t hash_of_key(const function_key& key) noexcept {
-            return hash_finish(hash_step(hash_seed, std::uint64_t{key.name} << 32U | key.file));
-        }
     };
     // A function has a frame for each of its lines. These frames have the same texts, so it is
     // found by the addresses of its texts.
     struct function_address {
         const char *name, *file;
-        bool operator==(const function_address& other) const noexcept {
-            return name == other.name && file == other.file;
-        }
-        friend std::uint64_t hash_of_key(const function_address& key) noexcept {
-            const std::uint64_t hash =
-                hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.name));
-            return hash_finish(hash_step(hash, reinterpret_cast<std::uintptr_t>(key.file)));
-        }
     };
     struct mapping {
         snapshot::module module;
@@ -297,7 +282,7 @@ private:
     }
 
     std::uint32_t function_of(const snapshot::frame& frame) {
-        const function_address here{frame.function, frame.file};
+        const by_bytes<function_address> here{{frame.function, frame.file}};
         if (const std::uint32_t* known = functions_by_address_.find(here)) return *known;
         const std::uint32_t number = new_function_of(frame);
         if (!is_empty(frame.function)) functions_by_address_[here] = number;
@@ -313,8 +298,8 @@ private:
             name = string(shown.view());
         }
         const std::uint64_t file = is_empty(frame.file) ? 0 : printable_string(frame.file);
-        const auto known =
-            functions_.insert({static_cast<std::uint32_t>(name), static_cast<std::uint32_t>(file)});
+        const auto known = functions_.insert(
+            {{static_cast<std::uint32_t>(name), static_cast<std::uint32_t>(file)}});
         if (known.is_new) known.value = static_cast<std::uint32_t>(functions_.size());
         return known.value;
     }
@@ -423,8 +408,8 @@ private:
     text_out& out_;
     location_book locations_;
     text_numbers strings_;
-    table<function_key, std::uint32_t> functions_;
-    table<function_address, std::uint32_t> functions_by_address_;
+    table<by_bytes<function_key>, std::uint32_t> functions_;
+    table<by_bytes<function_address>, std::uint32_t> functions_by_address_;
     list<mapping> mappings_;
     list<text> thread_labels_;
     stack_numbers sum_;

@@ -15,12 +15,10 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/formats/format_job.hpp>
 #include <allocscope/formats/frame_text.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
 #include <allocscope/plain/arena.hpp>
-#include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/unplaced_allocations.hpp>
 #include <allocscope/snapshot/snapshot.hpp>

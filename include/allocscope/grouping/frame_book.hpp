@@ -51,20 +51,6 @@ struct frame_key {
     std::uint32_t is_inlined;
 };
 
-inline bool operator==(const frame_key& a, const frame_key& b) noexcept {
-    return a.address == b.address && a.offset == b.offset && a.function == b.function &&
-           a.file == b.file && a.module == b.module && a.line == b.line && a.column == b.column &&
-           a.is_inlined == b.is_inlined;
-}
-
-inline std::uint64_t hash_of_key(const frame_key& key) noexcept {
-    std::uint64_t hash = hash_step(hash_seed, key.address);
-    hash = hash_step(hash, key.offset + key.is_inlined);
-    hash = hash_step(hash, std::uint64_t{key.function} << 32U | key.file);
-    hash = hash_step(hash, std::uint64_t{key.module} << 32U | key.line);
-    return hash_finish(hash_step(hash, key.column));
-}
-
 // A frame as it was met: two of them are equal if they are copies of each other.
 struct met_frame {
     snapshot::frame frame;
@@ -144,7 +130,7 @@ private:
     };
 
     std::uint32_t number_by_texts(const snapshot::frame& frame) {
-        const auto known = numbers_.insert(key_of(frame));
+        const auto known = numbers_.insert({key_of(frame)});
         if (known.is_new) known.value = added(frame);
         return known.value;
     }
@@ -176,7 +162,7 @@ private:
     frames_differ_by identity_;
     text_numbers texts_;
     list<snapshot::frame> frames_;
-    table<frame_key, std::uint32_t> numbers_;
+    table<by_bytes<frame_key>, std::uint32_t> numbers_;
     table<met_frame, met_number> met_;
     list<std::uint32_t> near_;  // by hash: of the frame that was met there last, `met`; 0: none
     numbers_of_frames known_;

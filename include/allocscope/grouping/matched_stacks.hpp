@@ -17,7 +17,6 @@
 #define ALLOCSCOPE_GROUPING_MATCHED_STACKS_HPP
 
 #include <allocscope/base/hash_mix.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/grouping/derived_stacks.hpp>
 #include <allocscope/grouping/frame_book.hpp>
 #include <allocscope/grouping/stack_source.hpp>

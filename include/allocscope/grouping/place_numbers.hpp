@@ -20,8 +20,6 @@
 #define ALLOCSCOPE_GROUPING_PLACE_NUMBERS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/base/hash_mix.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text_numbers.hpp>
@@ -36,19 +34,9 @@ namespace detail {
 
 struct place_key {
     std::uint32_t file, type;
-    int line;
+    std::int64_t line;
     std::uint64_t offset;  // used only if there is no line
 };
-
-inline bool operator==(const place_key& a, const place_key& b) noexcept {
-    return a.file == b.file && a.type == b.type && a.line == b.line && a.offset == b.offset;
-}
-
-inline std::uint64_t hash_of_key(const place_key& key) noexcept {
-    std::uint64_t hash = hash_step(hash_seed, std::uint64_t{key.file} << 32U | key.type);
-    hash = hash_step(hash, static_cast<std::uint64_t>(key.line));
-    return hash_finish(hash_step(hash, key.offset));
-}
 
 class place_numbers {
 public:
@@ -62,15 +50,15 @@ public:
     // Takes a row or a stack.
     template <class Row>
     place_number meet(const Row& row) {
-        const auto known = numbers_.insert({texts_.number_of(row.file), texts_.number_of(row.type),
-                                            row.line, row.line == 0 ? row.offset : 0});
+        const auto known = numbers_.insert({{texts_.number_of(row.file), texts_.number_of(row.type),
+                                             row.line, row.line == 0 ? row.offset : 0}});
         if (known.is_new) known.value = numbers_.size() - 1;
         return {known.value, known.is_new};
     }
 
 private:
     text_numbers texts_;
-    table<place_key, std::size_t> numbers_;
+    table<by_bytes<place_key>, std::size_t> numbers_;
 };
 
 // Copies what a stack says about its place, and its frames, to a row; but not its numbers.

@@ -15,8 +15,6 @@
 #ifndef ALLOCSCOPE_GROUPING_SAME_THREADS_HPP
 #define ALLOCSCOPE_GROUPING_SAME_THREADS_HPP
 
-#include <allocscope/base/compiler.hpp>
-#include <allocscope/base/hash_mix.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/plain/arena.hpp>
@@ -35,14 +33,6 @@ namespace detail {
 struct thread_key {
     std::uint64_t process_id, number;
 };
-
-inline bool operator==(const thread_key& a, const thread_key& b) noexcept {
-    return a.process_id == b.process_id && a.number == b.number;
-}
-
-inline std::uint64_t hash_of_key(const thread_key& key) noexcept {
-    return hash_finish(hash_step(hash_step(hash_seed, key.process_id), key.number));
-}
 
 class same_threads {
 public:
@@ -69,7 +59,7 @@ public:
 
     // Its number in the list.
     std::size_t number_of(const snapshot::thread& wanted) {
-        std::size_t* at = &first_[{are_processes_alike_ ? 0 : wanted.process_id, wanted.number}];
+        std::size_t* at = &first_[{{are_processes_alike_ ? 0 : wanted.process_id, wanted.number}}];
         while (*at != 0) {
             snapshot::thread& known = threads_[*at - 1];
             if (known.name[0] == '\0') known.name = wanted.name;
@@ -88,7 +78,7 @@ private:
     bool are_processes_alike_;
     list<snapshot::thread> threads_;
     // Of each key the first thread, and of each thread the next one with its key: the number + 1.
-    table<thread_key, std::size_t> first_;
+    table<by_bytes<thread_key>, std::size_t> first_;
     list<std::size_t> next_;
     list<std::size_t> numbers_;  // for each thread of each side, its number in the list
     list<std::size_t> begins_;   // for each side, where its threads begin there

@@ -10,7 +10,6 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/size_classes.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t

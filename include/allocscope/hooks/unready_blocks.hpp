@@ -15,7 +15,6 @@
 #define ALLOCSCOPE_HOOKS_UNREADY_BLOCKS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/state/gate.hpp>
 #include <allocscope/state/process_state.hpp>
 

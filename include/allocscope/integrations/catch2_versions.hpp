@@ -11,8 +11,6 @@
 #ifndef ALLOCSCOPE_INTEGRATIONS_CATCH2_VERSIONS_HPP
 #define ALLOCSCOPE_INTEGRATIONS_CATCH2_VERSIONS_HPP
 
-#include <allocscope/config.hpp>
-
 #ifndef CATCH_VERSION_MAJOR
     #if __has_include(<catch2/catch_test_macros.hpp>)
         #include <catch2/catch_session.hpp>                       // Session

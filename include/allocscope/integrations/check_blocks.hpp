@@ -19,7 +19,6 @@
 #ifndef ALLOCSCOPE_INTEGRATIONS_CHECK_BLOCKS_HPP
 #define ALLOCSCOPE_INTEGRATIONS_CHECK_BLOCKS_HPP
 
-#include <allocscope/config.hpp>
 #include <allocscope/integrations/checked_block.hpp>
 
 // If doctest is disabled, the block just runs.

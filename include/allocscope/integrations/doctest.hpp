@@ -21,7 +21,6 @@
 #ifndef ALLOCSCOPE_INTEGRATIONS_DOCTEST_HPP
 #define ALLOCSCOPE_INTEGRATIONS_DOCTEST_HPP
 
-#include <allocscope/config.hpp>
 #include <allocscope/integrations/check_blocks.hpp>
 #include <allocscope/integrations/doctest_framework.hpp>
 #include <allocscope/integrations/doctest_listener.hpp>

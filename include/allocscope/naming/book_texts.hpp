@@ -3,7 +3,7 @@
 // Room:     naming (floor 9), not malloc-safe
 // Called:   by naming/name_book.hpp and stack_namer.hpp
 // Threads:  one at a time, under the naming lock
-// Memory:   the texts, and tables over them, in the arena of the book
+// Memory:   the texts, among those of the symbolizer, and tables over them
 //
 // What is derived from a text is computed once for each text. The texts that are asked about must
 // stay valid, and equal texts must be one copy, like those of symbolize::kept_texts, because they
@@ -16,6 +16,7 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/symbols/kept_texts.hpp>
 #include <allocscope/types/pretty_function.hpp>
 #include <allocscope/types/pretty_type.hpp>
 #include <allocscope/types/shorten_paths.hpp>
@@ -26,22 +27,15 @@ namespace detail {
 
 class book_texts {
 public:
-    book_texts(arena& kept, arena& scratch) noexcept
-        : kept_(kept),
+    book_texts(symbolize::kept_texts& texts, arena& scratch) noexcept
+        : texts_(texts),
           scratch_(scratch),
-          texts_(kept),
-          functions_(kept),
-          paths_(kept),
-          types_(kept) {}
+          functions_(texts.memory()),
+          paths_(texts.memory()),
+          types_(texts.memory()) {}
 
     // The only copy of an equal text.
-    const char* keep(text wanted) {
-        if (wanted.empty()) return "";
-        if (const char* const* known_text = texts_.find(wanted)) return *known_text;
-        const text kept = copy_of(kept_, wanted);
-        texts_[kept] = kept.data();
-        return kept.data();
-    }
+    const char* keep(text wanted) { return wanted.empty() ? "" : texts_.keep(wanted).data(); }
 
     // The function as people write it.
     const char* pretty_function(text function) {
@@ -66,9 +60,8 @@ public:
     }
 
 private:
-    arena& kept_;
+    symbolize::kept_texts& texts_;
     arena& scratch_;
-    table<text, const char*> texts_;
     table<const void*, const char*> functions_;
     table<const void*, const char*> paths_;
     table<const void*, const char*> types_;

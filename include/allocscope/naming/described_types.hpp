@@ -12,7 +12,6 @@
 #define ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/base/hash_mix.hpp>
 #include <allocscope/naming/named_stack.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/table.hpp>
@@ -22,7 +21,7 @@
 #include <allocscope/symbols/entry_types.hpp>
 #include <allocscope/symbols/symbolizer.hpp>
 #include <allocscope/types/class_size.hpp>
-#include <allocscope/types/type_from_source.hpp>
+#include <allocscope/types/type_knowledge.hpp>
 
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 
@@ -61,7 +60,7 @@ public:
     // of the unit alone.
     symbolize::size_fit& compare(arena& scratch, text type, const symbolize::type_names& known,
                                  std::uint64_t bytes, bool& is_new) {
-        const auto fit = fits_.insert({&known, type.data(), bytes});
+        const auto fit = fits_.insert({{&known, type.data(), bytes}});
         is_new = fit.is_new;
         if (is_new) fit.value = symbolize::compare_size(scratch, type, known, bytes);
         return fit.value;
@@ -69,7 +68,7 @@ public:
 
     // Call it before the debug information is released.
     ALLOCSCOPE_INLINE void clear() noexcept {
-        fits_ = table<question, symbolize::size_fit>{memory_};
+        fits_ = table<by_bytes<question>, symbolize::size_fit>{memory_};
         memory_.release();
     }
 
@@ -78,19 +77,10 @@ private:
         const symbolize::type_names* known;
         const char* type;
         std::uint64_t bytes;
-
-        friend bool operator==(const question& a, const question& b) noexcept {
-            return a.known == b.known && a.type == b.type && a.bytes == b.bytes;
-        }
-        friend ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const question& key) noexcept {
-            std::uint64_t hash = hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.known));
-            hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type));
-            return hash_finish(hash_step(hash, key.bytes));
-        }
     };
 
     arena memory_;
-    table<question, symbolize::size_fit> fits_{memory_};
+    table<by_bytes<question>, symbolize::size_fit> fits_{memory_};
 };
 
 // The types that the unit of an address describes; null: nothing is known.
@@ -99,35 +89,17 @@ inline const symbolize::type_names* described_types_at(symbolize::symbolizer& sy
                                                        std::uintptr_t address) {
     bool is_certain = true;
     const met_module* home = home_of_address(stack, address, is_certain);
-    return is_certain && address != 0 ? symbols.types_at(address, home) : nullptr;
+    if (!is_certain || address == 0) return nullptr;
+    std::uint64_t linked = address;
+    symbolize::debug_object* const object = symbols.object_at(linked, home);
+    return object != nullptr ? object->types_at(linked) : nullptr;
 }
 
-// A type as rows print it, for each type and each unit that was asked about it.
-class short_types {
-public:
-    ALLOCSCOPE_INLINE explicit short_types(arena& memory) noexcept : types_(memory) {}
-
-    // `type` is a text of the book, in which equal texts are one copy. Null: not asked yet.
-    ALLOCSCOPE_INLINE const char*& of(const symbolize::type_names& known, const char* type) {
-        return types_.insert({&known, type}).value;
-    }
-
-private:
-    struct question {
-        const symbolize::type_names* known;
-        const char* type;
-
-        friend bool operator==(const question& a, const question& b) noexcept {
-            return a.known == b.known && a.type == b.type;
-        }
-        friend ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const question& key) noexcept {
-            const std::uint64_t hash =
-                hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.known));
-            return hash_finish(hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type)));
-        }
-    };
-
-    table<question, const char*> types_;
+// A type, and the unit that is asked about it. The text is one of the book, in which equal texts
+// are one copy.
+struct type_in_unit {
+    const symbolize::type_names* known;
+    const char* type;
 };
 
 // Whether a block can be one object of a type, according to the debug information of an address's
@@ -198,8 +170,10 @@ struct asked_place {
     text function = {};      // of the frame
     text file = {};          // of the frame
     bool is_folded = false;  // the code at the address is that of another function
+    bool is_found = false;   // `object` is set, and the address is a linked one
+    bool is_known = false;   // `known` is set
+    symbolize::debug_object* object = nullptr;
     const symbolize::type_names* known = nullptr;
-    bool is_known = false;
 
     ALLOCSCOPE_INLINE symbolize::type_knowledge knowledge() noexcept {
         return {&asked_place::kind,
@@ -214,9 +188,17 @@ struct asked_place {
     }
 
 private:
-    static const symbolize::type_names* types(void* place) {
+    static asked_place& found(void* place) {
         auto& asked = *static_cast<asked_place*>(place);
-        if (!asked.is_known) asked.known = asked.symbols.types_at(asked.address, asked.home);
+        if (!asked.is_found) asked.object = asked.symbols.object_at(asked.address, asked.home);
+        asked.is_found = true;
+        return asked;
+    }
+    static const symbolize::type_names* types(void* place) {
+        asked_place& asked = found(place);
+        if (!asked.is_known && asked.object != nullptr) {
+            asked.known = asked.object->types_at(asked.address);
+        }
         asked.is_known = true;
         return asked.known;
     }
@@ -253,18 +235,20 @@ private:
         return known != nullptr && known->are_classes(path);
     }
     static bool has_call_at(void* place, text file, int line, int column) {
-        const auto& asked = *static_cast<asked_place*>(place);
-        return asked.symbols.has_call_at(asked.address, asked.home, file, line, column);
+        const asked_place& asked = found(place);
+        return asked.object != nullptr &&
+               asked.object->has_call_at(asked.address, file, line, column);
     }
     static text made(void* place, text own, const symbolize::source_places& places, arena& memory) {
-        const auto& asked = *static_cast<asked_place*>(place);
-        return asked.symbols.made_at(asked.address, asked.home, asked.function, asked.file, places,
-                                     own, memory);
+        const asked_place& asked = found(place);
+        if (asked.object == nullptr) return {};
+        return asked.object->made_at(asked.address, asked.function, asked.file, places, own,
+                                     memory);
     }
     static text meaning(void* place, text name, symbolize::asked_name wanted, arena& memory) {
-        const auto& asked = *static_cast<asked_place*>(place);
-        return asked.symbols.meaning_at(asked.address, asked.home, asked.function, name, wanted,
-                                        memory);
+        const asked_place& asked = found(place);
+        if (asked.object == nullptr) return {};
+        return asked.object->meaning_at(asked.address, asked.function, name, wanted, memory);
     }
 };
 

@@ -151,7 +151,7 @@ private:
     arena scratch_;
     symbolize::symbolizer symbols_{kept_};
     known_sizes sizes_;
-    book_texts texts_{kept_, scratch_};
+    book_texts texts_{symbols_.texts(), scratch_};
     met_search met_;
     stack_index stacks_{kept_};
     stack_namer names_{kept_, scratch_, symbols_, texts_};

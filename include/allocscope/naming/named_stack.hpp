@@ -12,7 +12,6 @@
 #define ALLOCSCOPE_NAMING_NAMED_STACK_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/naming/stack_modules.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/platform/met_modules.hpp>
 #include <allocscope/snapshot/snapshot.hpp>

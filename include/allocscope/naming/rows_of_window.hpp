@@ -12,7 +12,6 @@
 
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/base/hash_mix.hpp>
 #include <allocscope/naming/live_window.hpp>
 #include <allocscope/naming/name_book.hpp>
 #include <allocscope/naming/process_names.hpp>
@@ -115,17 +114,6 @@ struct row_key {
     const char* type;
 };
 
-ALLOCSCOPE_INLINE bool operator==(const row_key& a, const row_key& b) noexcept {
-    return a.path == b.path && a.place == b.place && a.number == b.number && a.type == b.type;
-}
-
-ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const row_key& key) noexcept {
-    std::uint64_t hash = hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.path));
-    hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.place));
-    hash = hash_step(hash, key.number);
-    return hash_finish(hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type)));
-}
-
 struct row_sum {
     const named_stack* stack;  // of the site with most objects
     std::uint64_t stack_objects;
@@ -135,12 +123,12 @@ struct row_sum {
     sample_sums* samples;  // null: every event was recorded
 };
 
-inline void sum_rows(table<row_key, row_sum>& rows, const live_window& window,
+inline void sum_rows(table<by_bytes<row_key>, row_sum>& rows, const live_window& window,
                      const list<named_stack*>& stacks) {
     for (std::size_t i = 0; i < window.sites.size(); ++i) {
         const named_stack& stack = *stacks[i];
         const live_site& site = window.sites[i];
-        row_sum& row = rows[{stack.path, stack.place, stack.number, stack.type}];
+        row_sum& row = rows[{{stack.path, stack.place, stack.number, stack.type}}];
         row.objects += site.objects;
         row.bytes += site.bytes;
         if (site.samples != nullptr) {
@@ -177,7 +165,7 @@ inline snapshot::row row_of(const row_sum& sum, const char* file, bool is_sample
 inline void make_rows(list<snapshot::row>& rows, list<file_name>& names, name_book& book,
                       const live_window& window, const list<named_stack*>& stacks) {
     arena& scratch = window.scratch;
-    table<row_key, row_sum> sums{scratch};
+    table<by_bytes<row_key>, row_sum> sums{scratch};
     sums.reserve(stacks.size());
     sum_rows(sums, window, stacks);
     // Many rows are of one file, so each path is shortened once.

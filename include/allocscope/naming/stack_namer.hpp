@@ -117,7 +117,7 @@ public:
         names_.clear();
         addresses_ = table<std::uint64_t, met_address*>{meanwhile_};
         last_ = list<met_address*>{meanwhile_};
-        short_types_ = short_types{meanwhile_};
+        short_types_ = table<by_bytes<type_in_unit>, const char*>{meanwhile_};
         meanwhile_.release();
     }
 
@@ -365,9 +365,11 @@ private:
         std::size_t outer = 0;
         while (at + outer + 1 < owners.size() && owners[at + outer + 1] == &owner) ++outer;
         outer %= owner.frame_count;  // a recursion has the address several times
-        symbolize::leave_closing_brace(
-            frames[at], symbols_.lines_near(owner.location->address, owner.home, frames[at], outer),
-            sources_);
+        std::uint64_t address = owner.location->address;
+        symbolize::debug_object* const object = symbols_.object_at(address, owner.home);
+        if (object == nullptr) return;
+        symbolize::leave_closing_brace(frames[at], object->lines_near(address, frames[at], outer),
+                                       sources_);
     }
 
     // See types/module_rule.hpp.
@@ -434,7 +436,7 @@ private:
         const symbolize::type_names* known =
             described_types_at(symbols_, stack, stack.asking_address());
         if (known == nullptr) return whole;
-        const char*& type = short_types_.of(*known, whole);
+        const char*& type = short_types_[{{known, whole}}];
         if (type == nullptr) {
             type = texts_.keep(symbolize::without_defaults(scratch_, whole, *known));
         }
@@ -481,7 +483,7 @@ private:
     symbolize::read_names names_{meanwhile_};
     table<std::uint64_t, met_address*> addresses_{meanwhile_};
     list<met_address*> last_{meanwhile_};  // of the last stack that was named
-    short_types short_types_{meanwhile_};
+    table<by_bytes<type_in_unit>, const char*> short_types_{meanwhile_};  // as rows print them
     std::size_t folded_at_ = no_frame;  // its frame that stands for another function
     list<const met_module*>* last_homes_ = nullptr;
     symbolize::known_frames known_frames_{kept_};

@@ -20,7 +20,6 @@
 #include <allocscope/naming/process_names.hpp>
 #include <allocscope/naming/threads_of_window.hpp>
 #include <allocscope/plain/list.hpp>
-#include <allocscope/plain/sort.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/snapshot/estimates.hpp>

@@ -33,7 +33,6 @@
 #ifndef ALLOCSCOPE_PAGE_PAGE_DATA_HPP
 #define ALLOCSCOPE_PAGE_PAGE_DATA_HPP
 
-#include <allocscope/base/compiler.hpp>
 #include <allocscope/base/memory_use.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>

@@ -17,7 +17,6 @@
 #ifndef ALLOCSCOPE_PAGE_PAGE_NAMES_HPP
 #define ALLOCSCOPE_PAGE_PAGE_NAMES_HPP
 
-#include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/stack_source.hpp>

@@ -18,7 +18,6 @@
 #ifndef ALLOCSCOPE_PAGE_PAGE_PATHS_HPP
 #define ALLOCSCOPE_PAGE_PAGE_PATHS_HPP
 
-#include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>

@@ -9,7 +9,6 @@
 #define ALLOCSCOPE_PAGE_PAGE_WITHOUT_SCRIPT_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/page/page_escapes.hpp>
 #include <allocscope/plain/arena.hpp>

@@ -12,7 +12,6 @@
 #define ALLOCSCOPE_PAGE_PAGE_WRITER_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/page/frame_of_page_text.hpp>
 #include <allocscope/page/page_data.hpp>

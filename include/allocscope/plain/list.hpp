@@ -14,7 +14,6 @@
 #define ALLOCSCOPE_PLAIN_LIST_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 
 #include <cstddef>  // size_t

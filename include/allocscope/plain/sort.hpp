@@ -14,7 +14,6 @@
 #define ALLOCSCOPE_PLAIN_SORT_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 

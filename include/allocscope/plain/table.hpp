@@ -19,7 +19,6 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
@@ -51,6 +50,27 @@ ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(text key) noexcept {
     std::uint64_t rest = 0;
     std::memcpy(&rest, key.data() + at, key.size() - at);
     return detail::hash_finish(detail::hash_step(hash, rest));
+}
+
+// A key that equals another one if all bytes are the same: texts by their addresses.
+template <class Key>
+struct by_bytes : Key {
+    static_assert(__has_unique_object_representations(Key), "padding would be compared, too");
+    ALLOCSCOPE_INLINE text bytes() const noexcept {
+        return {reinterpret_cast<const char*>(this), sizeof(Key)};
+    }
+};
+template <class Key>
+ALLOCSCOPE_INLINE bool operator==(const by_bytes<Key>& a, const by_bytes<Key>& b) noexcept {
+    return a.bytes() == b.bytes();
+}
+template <class Key>
+ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const by_bytes<Key>& key) noexcept {
+    std::uint64_t words[(sizeof(Key) + 7) / 8] = {};
+    std::memcpy(words, &key, sizeof(Key));
+    std::uint64_t hash = detail::hash_seed;
+    for (const std::uint64_t word : words) hash = detail::hash_step(hash, word);
+    return detail::hash_finish(hash);
 }
 
 // --- the core ---

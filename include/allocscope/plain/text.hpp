@@ -12,7 +12,6 @@
 #define ALLOCSCOPE_PLAIN_TEXT_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 
 #include <cstddef>  // size_t

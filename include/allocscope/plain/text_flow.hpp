@@ -9,7 +9,6 @@
 #define ALLOCSCOPE_PLAIN_TEXT_FLOW_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 
 ALLOCSCOPE_COOL_BEGIN
 

@@ -17,7 +17,6 @@
 #define ALLOCSCOPE_PLAIN_TEXT_NUMBERS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>

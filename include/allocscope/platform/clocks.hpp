@@ -10,7 +10,6 @@
 #define ALLOCSCOPE_PLATFORM_CLOCKS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 
 #include <cstdint>  // int64_t, uint64_t
 

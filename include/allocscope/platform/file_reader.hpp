@@ -15,7 +15,6 @@
 #define ALLOCSCOPE_PLATFORM_FILE_READER_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 
 #include <cerrno>   // errno, EINTR
 #include <cstddef>  // size_t

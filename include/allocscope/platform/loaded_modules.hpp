@@ -14,7 +14,6 @@
 
 #include <allocscope/base/byte_view.hpp>
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/platform/loader_lock.hpp>
 
 #include <cstddef>  // size_t

@@ -10,7 +10,7 @@
 #ifndef ALLOCSCOPE_PLATFORM_OPEN_MUTEX_HPP
 #define ALLOCSCOPE_PLATFORM_OPEN_MUTEX_HPP
 
-#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
 
 #include <pthread.h>  // pthread_mutex_t
 

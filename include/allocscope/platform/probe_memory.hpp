@@ -9,7 +9,6 @@
 #define ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 
 #include <cerrno>   // errno
 #include <cstddef>  // size_t

@@ -23,7 +23,7 @@
 #ifndef ALLOCSCOPE_PLATFORM_RESIDENT_MEMORY_HPP
 #define ALLOCSCOPE_PLATFORM_RESIDENT_MEMORY_HPP
 
-#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/platform/pages_of_process.hpp>
 #include <allocscope/platform/smaps_reader.hpp>

@@ -11,7 +11,6 @@
 #define ALLOCSCOPE_PLATFORM_TERMINAL_WIDTH_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 
 #include <cerrno>   // errno
 #include <cstdint>  // uint32_t

@@ -16,7 +16,6 @@
 #define ALLOCSCOPE_PLATFORM_THREAD_WAIT_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 
 #include <cerrno>   // errno
 #include <cstdint>  // uint32_t

@@ -13,7 +13,6 @@
 #define ALLOCSCOPE_REPORT_CUT_STACKS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/types/library_files.hpp>

@@ -16,7 +16,6 @@
 #define ALLOCSCOPE_REPORT_EXPLAIN_MEMORY_HPP
 
 #include <allocscope/base/memory_use.hpp>
-#include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/link/pause_recording.hpp>
 #include <allocscope/platform/malloc_numbers.hpp>

@@ -49,7 +49,6 @@
 #include <allocscope/base/loss_reason.hpp>
 #include <allocscope/base/memory_use.hpp>
 #include <allocscope/base/options.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/grouping/thread_parts.hpp>
 #include <allocscope/link/pause_recording.hpp>

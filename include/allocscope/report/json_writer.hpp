@@ -18,7 +18,6 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/printable_text.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 

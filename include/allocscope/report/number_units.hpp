@@ -18,7 +18,6 @@
 #define ALLOCSCOPE_REPORT_NUMBER_UNITS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>

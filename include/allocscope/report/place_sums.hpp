@@ -18,7 +18,6 @@
 #define ALLOCSCOPE_REPORT_PLACE_SUMS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/grouping/place_numbers.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
 #include <allocscope/grouping/stack_source.hpp>

@@ -13,7 +13,6 @@
 #define ALLOCSCOPE_REPORT_REPORT_ROWS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>

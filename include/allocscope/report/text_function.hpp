@@ -16,7 +16,6 @@
 #define ALLOCSCOPE_REPORT_TEXT_FUNCTION_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/text_columns.hpp>

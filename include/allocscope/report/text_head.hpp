@@ -31,7 +31,6 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>

@@ -19,7 +19,6 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/platform/terminal_width.hpp>

@@ -32,7 +32,6 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/number_columns.hpp>
-#include <allocscope/report/text_columns.hpp>
 #include <allocscope/report/text_options.hpp>
 #include <allocscope/snapshot/signed_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>

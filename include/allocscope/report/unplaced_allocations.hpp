@@ -14,7 +14,6 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/snapshot/signed_numbers.hpp>

@@ -37,7 +37,6 @@
 #include <allocscope/link/pause_recording.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
-#include <allocscope/plain/text.hpp>
 #include <allocscope/report/merge_refusals.hpp>
 #include <allocscope/report/merge_snapshots.hpp>
 #include <allocscope/snapshot/snapshot.hpp>

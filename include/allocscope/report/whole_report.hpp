@@ -9,7 +9,6 @@
 #define ALLOCSCOPE_REPORT_WHOLE_REPORT_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/platform/terminal_width.hpp>

@@ -14,7 +14,7 @@
 #ifndef ALLOCSCOPE_SAMPLING_COUNTED_BYTES_HPP
 #define ALLOCSCOPE_SAMPLING_COUNTED_BYTES_HPP
 
-#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
 
 #include <cstdint>  // uint64_t
 

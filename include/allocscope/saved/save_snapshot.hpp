@@ -15,7 +15,6 @@
 #ifndef ALLOCSCOPE_SAVED_SAVE_SNAPSHOT_HPP
 #define ALLOCSCOPE_SAVED_SAVE_SNAPSHOT_HPP
 
-#include <allocscope/base/hash_mix.hpp>
 #include <allocscope/base/memory_use.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/frame_book.hpp>
@@ -143,7 +142,7 @@ private:
     }
     std::uint64_t& place_for(const numbered_frames& frames) {
         if (frames.count == 0) return number_of_no_frames_;
-        if (frames.numbers == nullptr) return stacks_[{frames.frames, frames.count}];
+        if (frames.numbers == nullptr) return stacks_[{{frames.frames, frames.count}}];
         if (frames.path >= number_of_path_.size()) number_of_path_.resize(frames.path + 1);
         return number_of_path_[frames.path];
     }
@@ -298,13 +297,6 @@ private:
     struct frame_span {
         const snapshot::frame* first;
         std::size_t count;
-        friend bool operator==(const frame_span& a, const frame_span& b) noexcept {
-            return a.first == b.first && a.count == b.count;
-        }
-        friend std::uint64_t hash_of_key(const frame_span& key) noexcept {
-            return hash_finish(
-                hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.first) ^ key.count));
-        }
     };
 
     const Write& write_;
@@ -317,7 +309,7 @@ private:
     frame_book frames_{table_memory_, frames_differ_by::address};
     // The numbers of stacks, from 1: found by the address of the frames, or by the number of the
     // path if the source has numbered its paths.
-    table<frame_span, std::uint64_t> stacks_{table_memory_};
+    table<by_bytes<frame_span>, std::uint64_t> stacks_{table_memory_};
     list<std::uint64_t> number_of_path_{table_memory_};
     std::uint64_t number_of_no_frames_ = 0;
     std::uint64_t stack_count_ = 0;

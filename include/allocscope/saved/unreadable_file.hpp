@@ -12,7 +12,6 @@
 #define ALLOCSCOPE_SAVED_UNREADABLE_FILE_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 
 #include <cerrno>  // errno, ENOENT, ENOTDIR
 

@@ -11,7 +11,6 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/loss_reason.hpp>
 #include <allocscope/base/options.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t

@@ -15,7 +15,6 @@
 #define ALLOCSCOPE_SNAPSHOT_NUMBERED_FUNCTION_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 

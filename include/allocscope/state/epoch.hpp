@@ -16,7 +16,7 @@
 #define ALLOCSCOPE_STATE_EPOCH_HPP
 
 #include <allocscope/base/atomic.hpp>
-#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
 
 #include <cstdint>  // uint32_t, uint64_t
 

@@ -19,8 +19,8 @@
 #define ALLOCSCOPE_STATE_RECORDING_HEAD_HPP
 
 #include <allocscope/base/atomic.hpp>
-#include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
+#include <allocscope/config.hpp>
 #include <allocscope/platform/memory_look.hpp>
 #include <allocscope/platform/met_modules.hpp>
 #include <allocscope/platform/page_memory.hpp>
@@ -78,8 +78,7 @@ struct recording_head {
     std::int32_t process_id;
     std::uintptr_t address;  // of this head in the process
     std::uintptr_t bytes;    // of the mapping
-    // The former addresses of the variables. Pointers into them are adjusted.
-    std::uintptr_t process_address;
+    // The former addresses of the lists of modules. Pointers into them are adjusted.
     std::uintptr_t met_address;
     std::uintptr_t start_address;
     std::uint64_t window;

@@ -19,7 +19,6 @@
 #define ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>

@@ -15,8 +15,6 @@
 #include <allocscope/binary/dwarf_constants.hpp>
 #include <allocscope/binary/dwarf_forms.hpp>
 #include <allocscope/binary/dwarf_units.hpp>
-#include <allocscope/config.hpp>
-#include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
 #include <allocscope/symbols/debug_entries.hpp>

@@ -16,7 +16,6 @@
 #define ALLOCSCOPE_SYMBOLS_DEBUG_OBJECT_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
@@ -116,8 +115,7 @@ public:
     // in a frame. "" if the meaning is not certain.
     text meaning_at(std::uint64_t linked_address, text function, text name, asked_name wanted,
                     arena& memory) {
-        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        const described_function found = function_in(unit, linked_address);
+        const described_function found = function_at(linked_address);
         if (found.range == nullptr) return {};
         const std::size_t inlined = inlined_as(found, linked_address, function);
         const std::uint64_t entry =
@@ -130,12 +128,11 @@ public:
     // inlined there. "" if no place tells it.
     text made_at(std::uint64_t linked_address, text function, text file,
                  const source_places& places, text own, arena& memory) {
-        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        const described_function found = function_in(unit, linked_address);
+        const described_function found = function_at(linked_address);
         if (found.range == nullptr) return {};
         const inlined_calls& calls = *found.calls;
         const std::size_t around = inlined_as(found, linked_address, function);
-        const line_table& lines = lines_of(*unit);
+        const line_table& lines = lines_of(*found.unit);
         entry_types types{memory, *found.units, *found.names};
         list<made_type> made{memory};
         made.resize(places.count());
@@ -146,9 +143,8 @@ public:
             if (at == places.count() || lines.path_of(call.call_file, texts()) != file) continue;
             made[at].add(types.made_by(call.entry, own));
         }
-        const nearby_lines nearby{lines, texts(), calls, *found.range, linked_address};
-        nearby.any_code_of(
-            file, places, [&](std::size_t at, std::uint64_t begin, std::uint64_t end) {
+        lines_in(found, linked_address)
+            .any_code_of(file, places, [&](std::size_t at, std::uint64_t begin, std::uint64_t end) {
                 each_call(functions(), begin, end, [&](std::uint64_t behind, std::uint64_t entry) {
                     const bool is_there = calls.innermost_at(behind - 1) == around;
                     if (is_there) made[at].add(types.made_by(entry, own));
@@ -165,10 +161,9 @@ public:
     // are further out. Rare code is moved away: what was inlined there counts where it begins.
     lines_near_call lines_near(std::uint64_t linked_address, const code_frame& frame,
                                std::size_t outer) {
-        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        const described_function function = function_in(unit, linked_address);
-        if (function.range == nullptr) return {};
-        const inlined_calls& calls = *function.calls;
+        const described_function found = function_at(linked_address);
+        if (found.range == nullptr) return {};
+        const inlined_calls& calls = *found.calls;
         std::size_t call = calls.innermost_at(linked_address);
         std::size_t count = 0;
         for (std::size_t i = call; i != 0; i = calls[i - 1].parent) ++count;
@@ -177,28 +172,24 @@ public:
             inner = call;
             call = calls[call - 1].parent;
         }
-        const nearby_lines nearby{lines_of(*unit), texts(), calls, *function.range, linked_address};
-        lines_near_call here = nearby.around(call, frame);
+        const lines_near_call here = lines_in(found, linked_address).around(call, frame);
         if (inner == 0 || frame.is_nearby) return here;
-        const std::uint64_t begin = calls.begin_of(inner, function.range->low);
-        return nearby_lines{lines_of(*unit), texts(), calls, *function.range, begin}.or_else(
-            here, call, frame);
+        const std::uint64_t begin = calls.begin_of(inner, found.range->low);
+        return lines_in(found, begin).or_else(here, call, frame);
     }
 
     // Whether the function around a call has, for a place in the source, code that calls the same.
     bool has_call_at(std::uint64_t linked_address, text file, int line, int column) {
-        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        const described_function function = function_in(unit, linked_address);
-        if (function.range == nullptr) return true;
+        const described_function found = function_at(linked_address);
+        if (found.range == nullptr) return true;
         const machine_code& code = functions().code();
-        const inlined_calls& calls = *function.calls;
-        const nearby_lines nearby{lines_of(*unit), texts(), calls, *function.range, linked_address};
         const line_and_column place{static_cast<std::uint32_t>(line),
                                     static_cast<std::uint32_t>(column)};
-        return nearby.any_code_of(file, {&place, 1},
-                                  [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
-                                      return code.calls_the_same(begin, end, linked_address + 1);
-                                  });
+        return lines_in(found, linked_address)
+            .any_code_of(file, {&place, 1},
+                         [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
+                             return code.calls_the_same(begin, end, linked_address + 1);
+                         });
     }
 
     // If the call before a return address means another function than the one at `callee`, sets
@@ -237,6 +228,16 @@ public:
 private:
     static constexpr std::size_t most_inlined = 256;
 
+    described_function function_at(std::uint64_t linked_address) {
+        debug_unit* const unit = is_readable() ? units().unit_at(linked_address) : nullptr;
+        return unit != nullptr ? function_in(*unit, linked_address) : described_function{};
+    }
+    // The lines of the code around an address in the function.
+    nearby_lines lines_in(const described_function& function, std::uint64_t linked_address) {
+        return {lines_of(*function.unit), texts(), *function.calls, *function.range,
+                linked_address};
+    }
+
     // The number + 1 of the call inlined at an address that has this name; 0: the function itself.
     static std::size_t inlined_as(const described_function& found, std::uint64_t address,
                                   text function) {
@@ -263,7 +264,7 @@ private:
         debug_unit* unit = units().unit_at(address);
         if (unit == nullptr) return;
         const line_table& lines = lines_of(*unit);
-        const described_function function = function_in(unit, address);
+        const described_function function = function_in(*unit, address);
         code_frame frame;
         if (function.range == nullptr) {
             const line_table::row* const row = lines.find(address);

@@ -18,7 +18,6 @@
 #include <allocscope/binary/dwarf_constants.hpp>
 #include <allocscope/binary/dwarf_ranges.hpp>
 #include <allocscope/binary/dwarf_units.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
@@ -148,6 +147,7 @@ private:
         return header.abbreviations << 8U | sizes;
     }
 
+    void read_units(const debug_unit* skeleton);
     void read_first_entry(debug_unit& unit, arena& scratch, step_budget& budget,
                           step_budget& abbreviation_budget);
     void want_whole_entry(const detail::dwarf_unit& header, const abbreviation_table& table);
@@ -212,22 +212,7 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& 
     const auto supplement_of = readers_of_rare_forms.supplement_of;
     if (file == 0 && supplement_of != nullptr) supplement_ = supplement_of(memory, object);
     if (supplement_ != nullptr) sections_.supplement_strings = supplement_->sections_.strings;
-    arena scratch;
-    step_budget budget{fresh_budget()};
-    step_budget abbreviation_budget{65536 + std::uint64_t{4} * sections_.abbreviations.size};
-    std::uint64_t offset = 0;
-    while (offset < sections_.info.size) {
-        debug_unit unit;
-        detail::want(sections_.late_info, offset, first_bytes);
-        if (!detail::read_dwarf_unit(sections_.info, offset, unit.header)) break;
-        offset = unit.header.end;
-        if (unit.header.first_entry < unit.header.end) {
-            read_first_entry(unit, scratch, budget, abbreviation_budget);
-            if (unit.header.type_entry != 0) types_[unit.header.signature] = units_.size();
-            units_.push_back(unit);
-        }
-    }
-    by_address_.finish();
+    read_units(nullptr);
 }
 
 // Addresses, the ranges of DWARF 4 and the bases of both are in the program; everything else is in
@@ -243,27 +228,38 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const detail::dwarf_
       abbreviations_(memory) {
     sections_.addresses = whole.sections_.addresses;
     sections_.ranges = whole.sections_.ranges;
+    read_units(&skeleton);
+}
+
+// Of the units that were split off, only the one of the skeleton and those of types are kept.
+ALLOCSCOPE_NOINLINE void debug_units::read_units(const debug_unit* skeleton) {
     arena scratch;
     step_budget budget{fresh_budget()};
-    step_budget abbreviation_budget{fresh_budget()};
-    std::uint64_t offset = 0;
-    while (offset < sections_.info.size) {
-        debug_unit unit;
+    step_budget abbreviation_budget{65536 + std::uint64_t{4} * sections_.abbreviations.size};
+    debug_unit unit;
+    for (std::uint64_t offset = 0; offset < sections_.info.size; offset = unit.header.end) {
+        unit = {};
+        detail::want(sections_.late_info, offset, first_bytes);
         if (!detail::read_dwarf_unit(sections_.info, offset, unit.header)) break;
-        offset = unit.header.end;
-        if (unit.header.first_entry == unit.header.end) continue;
+        detail::dwarf_unit& header = unit.header;
+        if (header.first_entry >= header.end) continue;
         read_first_entry(unit, scratch, budget, abbreviation_budget);
-        if (unit.header.type_entry != 0) types_[unit.header.signature] = units_.size();
-        if (unit.header.type_entry != 0) units_.push_back(unit);
-        const bool is_its_part =
-            unit.header.split_id != 0 && unit.header.split_id == skeleton.header.split_id;
-        if (!is_its_part || only_unit_ != no_unit) continue;
-        only_unit_ = units_.size();
-        unit.header.addresses_base = skeleton.header.addresses_base;
-        unit.header.ranges_base = skeleton.header.ranges_base;
-        unit.header.low_address = skeleton.header.low_address;
+        const bool is_part_of_skeleton = skeleton != nullptr && header.split_id != 0 &&
+                                         header.split_id == skeleton->header.split_id &&
+                                         only_unit_ == no_unit;
+        if (header.type_entry != 0) {
+            types_[header.signature] = units_.size();
+        } else if (is_part_of_skeleton) {
+            only_unit_ = units_.size();
+            header.addresses_base = skeleton->header.addresses_base;
+            header.ranges_base = skeleton->header.ranges_base;
+            header.low_address = skeleton->header.low_address;
+        } else if (skeleton != nullptr) {
+            continue;
+        }
         units_.push_back(unit);
     }
+    by_address_.finish();
 }
 
 ALLOCSCOPE_NOINLINE entry_walker debug_unit::walk(std::uint64_t entry) const noexcept {

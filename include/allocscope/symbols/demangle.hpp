@@ -16,7 +16,6 @@
 #define ALLOCSCOPE_SYMBOLS_DEMANGLE_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
 

@@ -19,9 +19,7 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/dwarf_constants.hpp>
-#include <allocscope/binary/dwarf_forms.hpp>
 #include <allocscope/binary/dwarf_units.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/sort.hpp>
 #include <allocscope/plain/table.hpp>
@@ -30,6 +28,7 @@
 #include <allocscope/symbols/debug_entries.hpp>
 #include <allocscope/symbols/debug_units.hpp>
 #include <allocscope/symbols/demangle.hpp>
+#include <allocscope/symbols/entry_facts.hpp>
 #include <allocscope/symbols/kept_texts.hpp>
 
 #include <cstddef>  // size_t
@@ -75,8 +74,8 @@ public:
     bool may_be_alias(std::uint64_t entry) {
         const debug_unit* unit = units_.unit_of_entry(entry);
         if (unit == nullptr) return true;
-        const facts found = read_facts(*unit, entry);
-        if (!found.is_declaration || text{found.linkage}.starts_with("_Z")) return false;
+        const entry_facts found = read_facts(*unit, entry);
+        if (!found.is_declaration || linkage_of(*unit, found).starts_with("_Z")) return false;
         const std::size_t around = enclosing(*unit, entry);  // a class, if it is a member
         return around == 0 || read_facts(*unit, unit->scopes[around - 1].begin).tag ==
                                   detail::dwarf::tag_namespace;
@@ -99,58 +98,9 @@ private:
     static constexpr std::size_t most_scopes = 64;
     static constexpr int most_nested_functions = 8;
     static constexpr std::size_t longest_name = 65536;
-    static constexpr std::uint64_t no_file = ~std::uint64_t{0};
 
-    struct facts {
-        const char* name = "";
-        const char* linkage = "";
-        std::uint64_t next = 0;  // another entry with facts about the function; 0: there is none
-        std::uint64_t file = no_file;
-        std::uint64_t line = 0;
-        std::uint16_t tag = 0;
-        bool is_implicit = false;
-        bool is_declaration = false;
-    };
-
-    static facts read_facts(const debug_unit& unit, std::uint64_t entry) {
-        facts found;
-        const detail::dwarf_sections& sections = unit.home->sections();
-        entry_walker walker = unit.walk(entry);
-        if (!walker.begin()) return found;
-        found.tag = walker.shape()->tag;
-        std::uint16_t name = 0;
-        detail::dwarf_value value;
-        while (walker.next_value(name, value)) {
-            switch (name) {
-                case detail::dwarf::at_name:
-                    found.name = detail::dwarf_text(sections, unit.header, value);
-                    break;
-                case detail::dwarf::at_linkage_name:
-                case detail::dwarf::at_mips_linkage_name:
-                    found.linkage = detail::dwarf_text(sections, unit.header, value);
-                    break;
-                case detail::dwarf::at_decl_file:
-                    found.file = value.number;
-                    break;
-                case detail::dwarf::at_decl_line:
-                    found.line = value.number;
-                    break;
-                case detail::dwarf::at_declaration:
-                    found.is_declaration = true;
-                    break;
-                case detail::dwarf::at_abstract_origin:
-                case detail::dwarf::at_specification:
-                    found.next = detail::dwarf_reference(unit.header, value);
-                    break;
-                case detail::dwarf::at_artificial:
-                case detail::dwarf::at_defaulted:
-                    found.is_implicit = value.number != 0;
-                    break;
-                default:
-                    break;
-            }
-        }
-        return found;
+    static text linkage_of(const debug_unit& unit, const entry_facts& of) {
+        return detail::dwarf_text(unit.home->sections(), unit.header, of.linkage);
     }
 
     entry_name of(std::uint64_t entry, int nesting) {
@@ -171,29 +121,31 @@ private:
         for (int links = 0; links < most_links && entry != 0; ++links) {
             const debug_unit* unit = units_.unit_of_entry(entry);
             if (unit == nullptr) break;
-            const facts found = read_facts(*unit, entry);
+            const entry_facts found = read_facts(*unit, entry);
             if (answer.line == 0 && found.line != 0) {
                 answer.line = found.line;
                 answer.unit = entry;
                 has_file = false;
             }
-            if (!has_file && found.file != no_file) {  // clang: only the declaration may have it
+            // clang: only the declaration may have it
+            if (!has_file && found.file != entry_facts::no_file) {
                 answer.file = found.file;
                 answer.unit = entry;
                 has_file = true;
             }
-            if (*found.linkage != '\0' && !is_named) {
-                answer.linkage = texts_.keep(found.linkage);
-                answer.function = texts_.keep(demangled(texts_.scratch(), found.linkage));
+            const text linkage = is_named ? text{} : linkage_of(*unit, found);
+            if (!linkage.empty()) {
+                answer.linkage = texts_.keep(linkage);
+                answer.function = texts_.keep(demangled(texts_.scratch(), linkage.data()));
                 is_named = answer.function != answer.linkage;
                 answer.may_be_implicit = is_special_member(answer.linkage);
             }
             if (is_named && !answer.may_be_implicit) return answer;
             answer.is_implicit = answer.is_implicit || found.is_implicit;
-            if (*found.name != '\0') plain = found.name;
+            if (!found.name.empty()) plain = found.name;
             home = unit;
             last = entry;
-            entry = found.next;
+            entry = found.more;
         }
         if (is_named || plain.empty()) return answer;
         text_out function{texts_.scratch()};
@@ -217,7 +169,7 @@ private:
         while (count < most_scopes && number != 0 && bytes <= longest_name) {
             const entry_scope& outer = unit.scopes[number - 1];
             number = outer.parent;
-            const facts found = read_facts(unit, outer.begin);
+            const entry_facts found = read_facts(unit, outer.begin);
             text name = found.name;
             if (found.tag == detail::dwarf::tag_subprogram) {
                 number = 0;

@@ -22,14 +22,13 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/dwarf_constants.hpp>
-#include <allocscope/binary/dwarf_forms.hpp>
 #include <allocscope/binary/dwarf_units.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/debug_entries.hpp>
 #include <allocscope/symbols/debug_units.hpp>
+#include <allocscope/symbols/entry_facts.hpp>
 #include <allocscope/symbols/entry_names.hpp>
 
 #include <cstdint>  // int64_t, uint16_t, uint64_t
@@ -82,14 +81,13 @@ public:
     // it returns. "" if that is not certain, or if the function has another name. If `own` is "",
     // only constructors count.
     text made_by(std::uint64_t function, text own) {
-        entry_facts facts;
         text name;
         std::uint64_t result = 0;
         std::uint64_t last = 0;
         const std::uint64_t made = function;
         for (int links = 0; links < most_links && function != 0; ++links) {
-            facts = {};
-            if (!read(function, facts)) return {};
+            const entry_facts facts = read(function);
+            if (facts.tag == 0) return {};
             if (name.empty()) name = facts.name;
             if (facts.has_type) result = facts.type;
             last = function;
@@ -99,9 +97,9 @@ public:
         if (unit == nullptr || (!own.empty() && without_arguments(name) != own)) return {};
         if (result != 0) return own.empty() ? text{} : spelled(result, 0);
         const std::uint64_t around = entry_around(*unit, last);
-        const bool is_constructor = around != 0 && read(around, facts = {}) &&
-                                    names_a_type(facts.tag) &&
-                                    without_arguments(facts.name) == without_arguments(name);
+        const entry_facts outer = read(around);
+        const bool is_constructor =
+            names_a_type(outer.tag) && without_arguments(outer.name) == without_arguments(name);
         if (is_constructor) return spelled(around, 0);
         // With -g1 no entry describes the class, but the name of the function has it.
         const entry_name whole = names_.of(made);
@@ -117,55 +115,20 @@ private:
         return name.substr(0, name.find('<'));
     }
 
-    struct entry_facts {
-        text name;
-        std::uint64_t type = 0;
-        std::uint64_t more = 0;  // the entry that this one copies or completes; 0: there is none
-        std::uint16_t tag = 0;
-        bool has_type = false;
-        bool has_children = false;
-    };
-
     // What one scope says about a name.
     struct found_type {
         std::uint64_t type = 0;
         int count = 0;  // how many different meanings there are
     };
 
-    static void read_values(const debug_unit& unit, entry_walker& walker, entry_facts& into) {
-        into.tag = walker.shape()->tag;
-        into.has_children = walker.shape()->has_children;
-        std::uint16_t name = 0;
-        detail::dwarf_value value;
-        while (walker.next_value(name, value)) {
-            if (name == detail::dwarf::at_name) {
-                into.name = detail::dwarf_text(unit.home->sections(), unit.header, value);
-            } else if (name == detail::dwarf::at_type) {
-                into.type = value.form == detail::dwarf::form_ref_sig8
-                                ? unit.home->entry_of_type(value.number)
-                                : detail::dwarf_reference(unit.header, value);
-                into.has_type = true;
-            } else if (name == detail::dwarf::at_abstract_origin ||
-                       name == detail::dwarf::at_specification) {
-                into.more = detail::dwarf_reference(unit.header, value);
-            } else if (name == detail::dwarf::at_signature) {
-                into.more = unit.home->entry_of_type(value.number);
-            }
-        }
-    }
-
-    bool read(std::uint64_t entry, entry_facts& into) {
+    entry_facts read(std::uint64_t entry) {
         const debug_unit* unit = entry != 0 ? units_.unit_of_entry(entry) : nullptr;
-        if (unit == nullptr) return false;
-        entry_walker walker = unit->walk(entry);
-        if (!walker.begin()) return false;
-        read_values(*unit, walker, into);
-        return true;
+        return unit != nullptr ? read_facts(*unit, entry) : entry_facts{};
     }
 
     std::uint64_t result_of(std::uint64_t function) {
-        entry_facts facts;
-        for (int links = 0; links < most_links && read(function, facts = {}); ++links) {
+        for (int links = 0; links < most_links && function != 0; ++links) {
+            const entry_facts facts = read(function);
             if (facts.has_type) return facts.type;
             function = facts.more;
         }
@@ -190,11 +153,11 @@ private:
         list<std::uint64_t> bases{memory_};
         std::uint64_t last = 0;
         for (int links = 0; links < most_links && scope != 0; ++links) {
-            entry_facts facts;
-            if (!read(scope, facts)) break;
+            const entry_facts facts = read(scope);
+            if (facts.tag == 0) break;
             if (facts.has_children) look_at_children(scope, name, wanted, found, bases);
             last = scope;
-            scope = facts.more;
+            scope = facts.completed();
         }
         const debug_unit* unit = last != 0 ? units_.unit_of_entry(last) : nullptr;
         scope = unit != nullptr ? entry_around(*unit, last) : 0;
@@ -208,10 +171,7 @@ private:
         return found;
     }
 
-    bool is_instance(std::uint64_t entry) {
-        entry_facts facts;
-        return read(entry, facts) && facts.name.contains("<");
-    }
+    bool is_instance(std::uint64_t entry) { return read(entry).name.contains("<"); }
 
     void look_at_children(std::uint64_t scope, text name, asked_name wanted, found_type& found,
                           list<std::uint64_t>& bases) {
@@ -232,8 +192,7 @@ private:
             if (is_base ? wanted == asked_name::parameter : !is_wanted(shape->tag, wanted))
                 continue;
             const std::uint64_t child = walker.offset() | unit.header.file;
-            entry_facts facts;
-            read_values(unit, walker, facts);
+            const entry_facts facts = read_facts(unit, walker);
             if (is_base) bases.push_back(facts.type);
             if (is_base || facts.name != name) continue;
             const bool is_itself =
@@ -273,9 +232,9 @@ private:
     std::uint64_t object_of(std::uint64_t type, bool is_pointed) {
         using namespace detail::dwarf;
         for (;;) {
-            entry_facts facts;
             type = without_aliases(type);
-            if (!read(type, facts)) return 0;
+            const entry_facts facts = read(type);
+            if (facts.tag == 0) return 0;
             const bool is_pointer = facts.tag == tag_pointer_type;
             const bool is_reference =
                 facts.tag == tag_reference_type || facts.tag == tag_rvalue_reference_type;
@@ -288,11 +247,10 @@ private:
 
     ALLOCSCOPE_INLINE std::uint64_t without_aliases(std::uint64_t type) {
         for (int links = 0; links < most_links; ++links) {
-            entry_facts facts;
-            if (!read(type, facts)) return 0;
-            if (facts.tag != detail::dwarf::tag_typedef &&
-                facts.tag != detail::dwarf::tag_const_type)
-                return type;
+            const entry_facts facts = read(type);
+            const bool is_alias = facts.tag == detail::dwarf::tag_typedef ||
+                                  facts.tag == detail::dwarf::tag_const_type;
+            if (!is_alias) return facts.tag != 0 ? type : 0;
             type = facts.type;
         }
         return 0;
@@ -301,8 +259,8 @@ private:
     // The type as a demangler writes it.
     text spelled(std::uint64_t type, int depth) {
         using namespace detail::dwarf;
-        entry_facts facts;
-        if (depth == most_links || !read(type, facts)) return {};
+        if (depth == most_links) return {};
+        const entry_facts facts = read(type);
         const char* mark = nullptr;
         switch (facts.tag) {
             case tag_pointer_type:
@@ -328,7 +286,7 @@ private:
             case tag_class_type:
             case tag_structure_type:
             case tag_union_type:
-                if (facts.name.empty()) return spelled(facts.more, depth + 1);
+                if (facts.name.empty()) return spelled(facts.completed(), depth + 1);
                 return lacks_arguments(type, facts) ? text{} : whole_name(type);
             default:
                 return {};

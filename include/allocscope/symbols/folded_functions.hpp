@@ -20,7 +20,6 @@
 #define ALLOCSCOPE_SYMBOLS_FOLDED_FUNCTIONS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/call_sites.hpp>
 #include <allocscope/symbols/entry_names.hpp>

@@ -17,7 +17,6 @@
 #define ALLOCSCOPE_SYMBOLS_FUNCTION_EXITS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/symbols/address_ranges.hpp>
 #include <allocscope/symbols/call_sites.hpp>

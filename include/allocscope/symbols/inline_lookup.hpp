@@ -23,7 +23,6 @@
 #include <allocscope/binary/dwarf_forms.hpp>
 #include <allocscope/binary/dwarf_ranges.hpp>
 #include <allocscope/binary/dwarf_units.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/symbols/address_ranges.hpp>

@@ -1,7 +1,8 @@
 // kept_texts.hpp - the texts of all resolved addresses; equal texts are kept once.
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   by the symbolizer, and by its helpers for names of functions and files
+// Called:   by the symbolizer and its helpers, for names of functions and files, and by
+//           naming/book_texts.hpp
 // Threads:  one at a time
 // Memory:   the texts and a table over them, in the arena of the caller; a second arena for texts
 //           that are still being built
@@ -12,12 +13,11 @@
 #define ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
@@ -46,6 +46,6 @@ private:
 
 }  // namespace symbolize
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP

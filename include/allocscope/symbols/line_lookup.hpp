@@ -14,7 +14,6 @@
 #include <allocscope/binary/dwarf_lines.hpp>
 #include <allocscope/binary/dwarf_units.hpp>
 #include <allocscope/binary/late_bytes.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>

@@ -19,7 +19,6 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/elf_image.hpp>
 #include <allocscope/binary/late_bytes.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/symbols/object_bytes.hpp>
 #include <allocscope/symbols/rare_forms.hpp>

@@ -13,7 +13,6 @@
 #define ALLOCSCOPE_SYMBOLS_MODULE_FUNCTIONS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>

@@ -15,7 +15,6 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/build_id.hpp>
 #include <allocscope/binary/module_fingerprint.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>

@@ -19,7 +19,6 @@
 #define ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/address_ranges.hpp>
 #include <allocscope/symbols/code_location.hpp>

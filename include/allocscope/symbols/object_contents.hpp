@@ -15,7 +15,6 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/build_id.hpp>
 #include <allocscope/binary/module_fingerprint.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
@@ -98,7 +97,8 @@ public:
     // All that follows may be called only if is_readable() was true.
 
     struct described_function {
-        const address_range* range = nullptr;  // with its entry
+        const debug_unit* unit = nullptr;      // of its code
+        const address_range* range = nullptr;  // with its entry; null: the function is not known
         const inlined_calls* calls = nullptr;
         debug_units* units = nullptr;
         entry_names* names = nullptr;
@@ -161,14 +161,13 @@ public:
         return known->describe();
     }
 
-    // The function of the unit that holds the address, as the debug information has it; null
-    // pointers: it has none.
-    described_function function_in(debug_unit* unit, std::uint64_t address) {
-        const described_unit described = unit != nullptr ? describe(*unit) : described_unit{};
+    // The function of the unit that holds the address, as the debug information has it.
+    described_function function_in(debug_unit& unit, std::uint64_t address) {
+        const described_unit described = describe(unit);
         if (described.unit == nullptr) return {};
         const address_range* range = described.unit->functions.find(address);
         if (range == nullptr) return {};
-        return {range, &described.inlined_in(memory_, range->value, texts_.scratch()),
+        return {&unit, range, &described.inlined_in(memory_, range->value, texts_.scratch()),
                 described.units, described.names};
     }
 

@@ -19,7 +19,6 @@
 #include <allocscope/binary/dwarf_units.hpp>
 #include <allocscope/binary/elf_image.hpp>
 #include <allocscope/binary/package_index.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/debug_file.hpp>

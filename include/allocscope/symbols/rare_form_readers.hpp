@@ -9,7 +9,6 @@
 #define ALLOCSCOPE_SYMBOLS_RARE_FORM_READERS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/symbols/package_file.hpp>
 #include <allocscope/symbols/rare_forms.hpp>
 #include <allocscope/symbols/supplementary_file.hpp>

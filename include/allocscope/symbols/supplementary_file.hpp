@@ -22,7 +22,6 @@
 #include <allocscope/binary/build_id.hpp>
 #include <allocscope/binary/byte_cursor.hpp>
 #include <allocscope/binary/dwarf_units.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/debug_file.hpp>

@@ -18,7 +18,6 @@
 #include <allocscope/binary/elf_image.hpp>
 #include <allocscope/binary/elf_symbols.hpp>
 #include <allocscope/binary/late_bytes.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>

@@ -19,7 +19,6 @@
 #define ALLOCSCOPE_SYMBOLS_SYMBOLIZER_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
@@ -27,13 +26,11 @@
 #include <allocscope/platform/met_modules.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/symbols/debug_object.hpp>
-#include <allocscope/symbols/entry_types.hpp>
 #include <allocscope/symbols/function_exits.hpp>
 #include <allocscope/symbols/kept_texts.hpp>
 #include <allocscope/symbols/module_functions.hpp>
 #include <allocscope/symbols/module_list.hpp>
 #include <allocscope/symbols/rare_forms.hpp>
-#include <allocscope/symbols/type_names.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
@@ -93,49 +90,6 @@ public:
         return owner.object->function_symbol_at(address - owner.base, memory);
     }
 
-    // The types that the debug information around an address describes; null: nothing is known.
-    // Valid until release_debug_data().
-    ALLOCSCOPE_INLINE const type_names* types_at(std::uint64_t address,
-                                                 const detail::met_module* home) {
-        const code_owner owner = owner_of(address, home);
-        return owner.object != nullptr ? owner.object->types_at(address - owner.base) : nullptr;
-    }
-
-    // The meaning of a name in `function`, which has a frame at the address; "" if it is not
-    // certain.
-    ALLOCSCOPE_INLINE text meaning_at(std::uint64_t address, const detail::met_module* home,
-                                      text function, text name, asked_name wanted, arena& memory) {
-        const code_owner owner = owner_of(address, home);
-        if (owner.object == nullptr) return {};
-        return owner.object->meaning_at(address - owner.base, function, name, wanted, memory);
-    }
-
-    // What the code of a frame's function makes at a place in the source; see debug_object.
-    ALLOCSCOPE_INLINE text made_at(std::uint64_t address, const detail::met_module* home,
-                                   text function, text file, const source_places& places, text own,
-                                   arena& memory) {
-        const code_owner owner = owner_of(address, home);
-        if (owner.object == nullptr) return {};
-        return owner.object->made_at(address - owner.base, function, file, places, own, memory);
-    }
-
-    // The lines near the call in a frame that was resolved at an address; see debug_object.
-    ALLOCSCOPE_INLINE lines_near_call lines_near(std::uint64_t address,
-                                                 const detail::met_module* home,
-                                                 const code_frame& frame, std::size_t outer) {
-        const code_owner owner = owner_of(address, home);
-        if (owner.object == nullptr) return {};
-        return owner.object->lines_near(address - owner.base, frame, outer);
-    }
-
-    // Whether the function around a call has, for a place in the source, code that calls the same.
-    ALLOCSCOPE_INLINE bool has_call_at(std::uint64_t address, const detail::met_module* home,
-                                       text file, int line, int column) {
-        const code_owner owner = owner_of(address, home);
-        return owner.object != nullptr &&
-               owner.object->has_call_at(address - owner.base, file, line, column);
-    }
-
     // Where a function ended with a jump.
     struct jump_place {
         std::uint64_t behind;
@@ -178,7 +132,8 @@ public:
         found.clear();
     }
 
-    // What is known of the module of an address, which then is the linked one; null: nothing.
+    // What is known of the module of an address, which then is the linked one; null: nothing. Valid
+    // until release_debug_data().
     debug_object* object_at(std::uint64_t& address, const detail::met_module* home) {
         const code_owner owner = owner_of(address, home);
         address -= owner.base;
@@ -211,6 +166,8 @@ public:
         return location;
     }
 
+    // Where names of functions and files are kept.
+    kept_texts& texts() noexcept { return texts_; }
     // Whether the module of a location is the program itself.
     bool is_program(text module) const {
         if (detail::names_another_process()) {
@@ -285,24 +242,14 @@ public:
 
     // Frees the contents of files. A later resolve() reads again what it needs.
     void release_debug_data() {
-        const object_table* const all[] = {&objects_, &gone_};
-        for (const object_table* objects : all) {
-            for (const auto& object : *objects) {
-                if (object.value.reader != nullptr) object.value.reader->release();
-            }
-        }
+        for_each_reader([](debug_object& reader) { reader.release(); });
         passing_memory_.release();
         texts_.scratch().release();
     }
 
     std::size_t debug_bytes() const {
         std::size_t total = 0;
-        const object_table* const all[] = {&objects_, &gone_};
-        for (const object_table* objects : all) {
-            for (const auto& object : *objects) {
-                if (object.value.reader != nullptr) total += object.value.reader->bytes_in_memory();
-            }
-        }
+        for_each_reader([&](const debug_object& reader) { total += reader.bytes_in_memory(); });
         return total;
     }
 
@@ -320,6 +267,16 @@ private:
         std::uint64_t base = 0;
         bool is_unloaded = false;
     };
+
+    template <class Visit>
+    void for_each_reader(const Visit& visit) const {
+        const object_table* const all[] = {&objects_, &gone_};
+        for (const object_table* objects : all) {
+            for (const auto& object : *objects) {
+                if (object.value.reader != nullptr) visit(*object.value.reader);
+            }
+        }
+    }
 
     static bool begins_at(const code_location& location, const code_owner& in,
                           const code_target& at) noexcept {

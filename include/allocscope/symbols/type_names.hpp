@@ -21,7 +21,6 @@
 #include <allocscope/binary/dwarf_constants.hpp>
 #include <allocscope/binary/dwarf_forms.hpp>
 #include <allocscope/binary/dwarf_units.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>

@@ -23,7 +23,6 @@
 #define ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
@@ -32,14 +31,12 @@
 #include <allocscope/types/called_name.hpp>
 #include <allocscope/types/declared_variable.hpp>
 #include <allocscope/types/function_name.hpp>
-#include <allocscope/types/implied_new.hpp>
 #include <allocscope/types/library_calls.hpp>
 #include <allocscope/types/name_brackets.hpp>
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/read_names.hpp>
 #include <allocscope/types/source_cache.hpp>
 #include <allocscope/types/type_answer.hpp>
-#include <allocscope/types/type_from_source.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
@@ -100,14 +97,6 @@ inline text element_of_class(arena& memory, text type, text classes) {
     text own = type.substr(5, open - 5);
     if (own.starts_with("pmr::")) own.remove_prefix(5);
     return is_listed(own, classes) ? element_of(memory, own, type.substr(open)) : text{};
-}
-
-// The element type of the container at a call in the user's source; "" if it is not certain.
-inline text element_in_source(read_names& names, const code_frame& frame, text function,
-                              text classes, source_cache& sources,
-                              const type_knowledge& knowledge) {
-    const text type = type_of_object(names, frame, function, sources, knowledge);
-    return element_of_class(names.memory(), type, classes);
 }
 
 // What a container allocates if its function in frames[at] asks the allocator; "" if it is not
@@ -180,8 +169,8 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
     }
     type_evidence evidence = type_evidence::allocator_frame;
     if (element.empty() && at < frames.size()) {
-        element =
-            element_in_source(names, frames[at], function, container->classes, sources, knowledge);
+        const text type = type_of_object(names, frames[at], function, sources, knowledge);
+        element = element_of_class(names.memory(), type, container->classes);
         evidence = type_evidence::source_text;
     }
     if (element.empty()) return {};

@@ -12,7 +12,6 @@
 #define ALLOCSCOPE_TYPES_BRACKETED_TOKENS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>

@@ -13,19 +13,15 @@
 #define ALLOCSCOPE_TYPES_CALLED_NAME_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/declared_variable.hpp>
-#include <allocscope/types/default_arguments.hpp>
 #include <allocscope/types/function_name.hpp>
-#include <allocscope/types/implied_new.hpp>
 #include <allocscope/types/name_brackets.hpp>
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/read_names.hpp>
 #include <allocscope/types/source_cache.hpp>
-#include <allocscope/types/source_of_frame.hpp>
 #include <allocscope/types/source_tokens.hpp>
 #include <allocscope/types/type_spelling.hpp>
 

@@ -15,7 +15,6 @@
 #define ALLOCSCOPE_TYPES_CLASS_SIZE_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/type_names.hpp>

@@ -22,7 +22,6 @@
 #define ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
@@ -31,7 +30,6 @@
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/placed_new.hpp>
 #include <allocscope/types/source_cache.hpp>
-#include <allocscope/types/source_of_frame.hpp>
 
 #include <cstddef>  // size_t
 

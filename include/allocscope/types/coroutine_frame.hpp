@@ -18,7 +18,6 @@
 #define ALLOCSCOPE_TYPES_COROUTINE_FRAME_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
@@ -26,7 +25,6 @@
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/pretty_function.hpp>
 #include <allocscope/types/source_cache.hpp>
-#include <allocscope/types/source_of_frame.hpp>
 
 #include <cstddef>  // size_t
 

@@ -17,8 +17,6 @@
 #define ALLOCSCOPE_TYPES_DECLARED_VARIABLE_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
-#include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/types/local_names.hpp>
 #include <allocscope/types/name_brackets.hpp>

@@ -16,7 +16,6 @@
 #define ALLOCSCOPE_TYPES_DEFAULT_ARGUMENTS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
@@ -39,52 +38,44 @@ inline text with_const(arena& memory, text type) {
     return joined(memory, "const ", type);
 }
 
-// The defaults of one family of templates. In a rule $0 and $1 stand for the first arguments,
-// $p for the std::pair of a map; rules[i] belongs to argument first + i.
+// The defaults of some templates of the standard library. In a rule $0 and $1 stand for the first
+// arguments, $p for the std::pair of a map; rules[i] belongs to argument first + i.
 struct default_rule {
-    text name;
+    text names;
     std::size_t first;
     text rules[4];
     bool has_allocator;  // the last rule is that of the allocator, and there is a std::pmr form
 };
 
 constexpr default_rule default_rules[] = {
-    {"vector", 1, {"std::allocator<$0>"}, true},
-    {"deque", 1, {"std::allocator<$0>"}, true},
-    {"list", 1, {"std::allocator<$0>"}, true},
-    {"forward_list", 1, {"std::allocator<$0>"}, true},
-    {"set", 1, {"std::less<$0>", "std::allocator<$0>"}, true},
-    {"multiset", 1, {"std::less<$0>", "std::allocator<$0>"}, true},
-    {"map", 2, {"std::less<$0>", "std::allocator<$p>"}, true},
-    {"multimap", 2, {"std::less<$0>", "std::allocator<$p>"}, true},
-    {"unordered_set", 1, {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$0>"}, true},
-    {"unordered_multiset", 1, {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$0>"}, true},
-    {"unordered_map", 2, {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$p>"}, true},
-    {"unordered_multimap", 2, {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$p>"}, true},
+    // most types have these
     {"basic_string", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, true},
-    {"basic_string_view", 1, {"std::char_traits<$0>"}, false},
-    {"basic_stringbuf", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, false},
-    {"basic_stringstream", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, false},
-    {"basic_istringstream", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, false},
-    {"basic_ostringstream", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, false},
-    {"basic_streambuf", 1, {"std::char_traits<$0>"}, false},
-    {"basic_ios", 1, {"std::char_traits<$0>"}, false},
-    {"basic_istream", 1, {"std::char_traits<$0>"}, false},
-    {"basic_ostream", 1, {"std::char_traits<$0>"}, false},
-    {"basic_iostream", 1, {"std::char_traits<$0>"}, false},
-    {"basic_filebuf", 1, {"std::char_traits<$0>"}, false},
-    {"basic_ifstream", 1, {"std::char_traits<$0>"}, false},
-    {"basic_ofstream", 1, {"std::char_traits<$0>"}, false},
-    {"basic_fstream", 1, {"std::char_traits<$0>"}, false},
+    {"unique_ptr", 1, {"std::default_delete<$0>"}, false},
+    {"vector deque list forward_list", 1, {"std::allocator<$0>"}, true},
+    {"set multiset", 1, {"std::less<$0>", "std::allocator<$0>"}, true},
+    {"map multimap", 2, {"std::less<$0>", "std::allocator<$p>"}, true},
+    {"unordered_set unordered_multiset",
+     1,
+     {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$0>"},
+     true},
+    {"unordered_map unordered_multimap",
+     2,
+     {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$p>"},
+     true},
+    {"basic_stringbuf basic_stringstream basic_istringstream basic_ostringstream",
+     1,
+     {"std::char_traits<$0>", "std::allocator<$0>"},
+     false},
+    {"basic_string_view basic_streambuf basic_ios basic_istream basic_ostream basic_iostream "
+     "basic_filebuf basic_ifstream basic_ofstream basic_fstream",
+     1,
+     {"std::char_traits<$0>"},
+     false},
     {"basic_regex", 1, {"std::regex_traits<$0>"}, false},
     {"match_results", 1, {"std::allocator<std::sub_match<$0>>"}, true},
-    {"unique_ptr", 1, {"std::default_delete<$0>"}, false},
-    {"stack", 1, {"std::deque<$0>"}, false},
-    {"queue", 1, {"std::deque<$0>"}, false},
+    {"stack queue", 1, {"std::deque<$0>"}, false},
     {"priority_queue", 1, {"std::vector<$0>", "std::less<$0>"}, false},
-    {"less", 0, {"void"}, false},
-    {"greater", 0, {"void"}, false},
-    {"equal_to", 0, {"void"}, false},
+    {"less greater equal_to", 0, {"void"}, false},
     {"ratio", 1, {"1"}, false},
     {"span", 1, {"18446744073709551615"}, false},  // std::dynamic_extent
     {"chrono::duration", 1, {"std::ratio<1>"}, false},
@@ -92,7 +83,7 @@ constexpr default_rule default_rules[] = {
 
 inline const default_rule* find_default_rule(text name) noexcept {
     for (const default_rule& rule : default_rules) {
-        if (name == rule.name) return &rule;
+        if (is_listed(name, rule.names)) return &rule;
     }
     return nullptr;
 }
@@ -261,11 +252,12 @@ inline void write_arguments(text_out& out, std::size_t name_begin, list<text> ar
     const default_rule* rule = nullptr;
     if (name.starts_with("std::")) rule = find_default_rule(name.substr(5));
     if (rule != nullptr && arguments.size() >= rule->first) {
+        const text own = copy_of(out.memory(), name.substr(5));
         const bool is_pmr = drop_defaults(out.memory(), *rule, arguments);
         out.cut(name_begin);
         out << (is_pmr ? "std::pmr::" : "std::");
-        if (arguments.size() == 1 && write_character_alias(out, rule->name, arguments[0])) return;
-        out << rule->name;
+        if (arguments.size() == 1 && write_character_alias(out, own, arguments[0])) return;
+        out << own;
     }
     const text alias = alias_of(out.memory(), name, arguments);
     if (alias.empty()) return write_list(out, '<', arguments, '>');

@@ -21,7 +21,6 @@
 #define ALLOCSCOPE_TYPES_FRAME_RULE_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>

@@ -22,7 +22,6 @@
 #define ALLOCSCOPE_TYPES_FUNCTION_NAME_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>

@@ -15,13 +15,11 @@
 #define ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/source_cache.hpp>
-#include <allocscope/types/source_of_frame.hpp>
 #include <allocscope/types/source_tokens.hpp>
 
 #include <cstddef>  // size_t

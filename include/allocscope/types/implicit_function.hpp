@@ -21,12 +21,10 @@
 #define ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/source_cache.hpp>
-#include <allocscope/types/source_of_frame.hpp>
 
 #include <cstddef>  // size_t
 

@@ -21,10 +21,8 @@
 #define ALLOCSCOPE_TYPES_IMPLIED_NEW_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
-#include <allocscope/plain/sort.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/function_name.hpp>
@@ -34,7 +32,6 @@
 #include <allocscope/types/placed_new.hpp>
 #include <allocscope/types/read_names.hpp>
 #include <allocscope/types/source_cache.hpp>
-#include <allocscope/types/source_of_frame.hpp>
 #include <allocscope/types/source_tokens.hpp>
 #include <allocscope/types/type_from_source.hpp>
 

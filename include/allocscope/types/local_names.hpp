@@ -22,7 +22,6 @@
 #define ALLOCSCOPE_TYPES_LOCAL_NAMES_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/types/name_brackets.hpp>

@@ -15,7 +15,6 @@
 #define ALLOCSCOPE_TYPES_MERGED_CALLS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/code_location.hpp>
@@ -23,9 +22,7 @@
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/placed_new.hpp>
 #include <allocscope/types/source_cache.hpp>
-#include <allocscope/types/source_of_frame.hpp>
 #include <allocscope/types/source_tokens.hpp>
-#include <allocscope/types/type_from_source.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
@@ -105,7 +102,7 @@ inline bool may_be_call_of(const source_outline& file, const code_frame& frame,
     if (have_same_type(file, expression, other)) return false;
     const auto has_call = [&](std::size_t at) {
         const source_token& token = file.tokens()[at];
-        return knowledge.has_call_at(knowledge.context, frame.file, token.line, token.column);
+        return knowledge.may_call_at(frame.file, token.line, token.column);
     };
     if (differ_in_size(file, expression, other, knowledge)) return false;
     return !has_call(other.begin) && !has_call(other.last);
@@ -115,7 +112,7 @@ inline bool may_be_call_of(const source_outline& file, const code_frame& frame,
 // reasons, for example because an argument is a constant.
 inline bool is_merged_call(const code_frame& frame, source_cache& sources,
                            const type_knowledge& knowledge) {
-    if (knowledge.has_call_at == nullptr || frame.is_inlined || frame.column <= 0) return false;
+    if (frame.is_inlined || frame.column <= 0) return false;
     const source_outline* file = source_of(frame, sources);
     const new_expression* found =
         file != nullptr ? find_new_expression(*file, frame.line, frame.column) : nullptr;

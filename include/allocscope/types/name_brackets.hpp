@@ -17,12 +17,12 @@
 #define ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 
 #include <cstddef>  // size_t
+#include <cstring>  // memchr, memcmp
 
 ALLOCSCOPE_COOL_BEGIN
 
@@ -64,11 +64,16 @@ ALLOCSCOPE_NOINLINE text listed_start(text name, text words) noexcept {
 
 // True if `word`, which contains no space, is one of the words in `words`.
 ALLOCSCOPE_NOINLINE bool is_listed(text word, text words) noexcept {
-    if (word.empty()) return false;
-    for (std::size_t at = words.find(word); at != no_position; at = words.find(word, at + 1)) {
-        const std::size_t behind = at + word.size();
-        const bool begins = at == 0 || words[at - 1] == ' ';
-        if (begins && (behind == words.size() || words[behind] == ' ')) return true;
+    if (word.empty() || word.size() > words.size()) return false;
+    const char* const last = words.end() - word.size();  // where the word may begin
+    for (const char* at = words.begin(); at <= last; ++at) {
+        const auto left = static_cast<std::size_t>(last - at) + 1;
+        at = static_cast<const char*>(std::memchr(at, word.front(), left));
+        if (at == nullptr) return false;
+        const char* const behind = at + word.size();
+        const bool is_whole =
+            (at == words.begin() || at[-1] == ' ') && (behind == words.end() || *behind == ' ');
+        if (is_whole && std::memcmp(at, word.data(), word.size()) == 0) return true;
     }
     return false;
 }

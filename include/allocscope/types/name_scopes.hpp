@@ -43,21 +43,25 @@ public:
         const name_declaration* const nearest = declaration_around(word);
         const text first = nearest != nullptr ? file_.text_at(nearest->at) : text{};
         if (first == "namespace") return path_behind(nearest->at + 3);
-        if (knowledge_.qualified == nullptr) return word;
         const text function = plain_name(memory_, name_);
-        text whole = knowledge_.qualified(knowledge_.context, word, function);
+        text whole = knowledge_.qualified_in(word, function);
         const text member = whole.empty() ? in_own_template(word) : text{};
         if (!member.empty()) return member;
-        const bool has_only = knowledge_.only != nullptr;
         if (whole.empty() && first == "using") return path_behind(nearest->at + 1);
-        if (whole.empty() && has_only) {
+        if (whole.empty()) {
             whole = made_visible(word, nearest);
-        } else if (!whole.empty() && has_only && may_inherit(whole, function) &&
-                   knowledge_.only(knowledge_.context, word).empty()) {
+        } else if (may_inherit(whole, function) && knowledge_.only_of(word).empty()) {
             return {};
         }
         return whole.empty() ? word : whole;
     }
+
+protected:
+    arena& memory_;
+    const type_knowledge& knowledge_;
+    const source_outline& file_;
+    const std::size_t place_;
+    const function_name& name_;
 
 private:
     // The class `local` that the function app::run itself declares is app::run::local. "" if no
@@ -79,13 +83,12 @@ private:
     // The class `node` of app::chain<T> is app::chain<int>::node in a member of app::chain<int>. ""
     // if the debug information describes none.
     text in_own_template(text word) const {
-        if (knowledge_.are_classes == nullptr) return {};
         for (std::size_t i = name_.components.size(); i > 0; --i) {
             const name_component& component = name_.components[i - 1];
             if (component.arguments.empty()) continue;
             const text path = name_up_to(name_, component);
             const text plain = plain_name(memory_, parse_function_name(memory_, path));
-            if (knowledge_.are_classes(knowledge_.context, joined(memory_, plain, "::", word))) {
+            if (knowledge_.are_known_classes(joined(memory_, plain, "::", word))) {
                 return joined(memory_, path, "::", word);
             }
         }
@@ -96,7 +99,7 @@ private:
     // class; or the function has no scopes, because it initialises a variable. But debug
     // information may leave out a class that this file declares in a scope around the place.
     text made_visible(text word, const name_declaration* nearest) const {
-        const text only = knowledge_.only(knowledge_.context, word);
+        const text only = knowledge_.only_of(word);
         if (nearest != nullptr) {
             const text scope = file_.text_at(nearest->block - std::size_t{1});
             const text whole = joined(memory_, scope, "::", word);
@@ -106,7 +109,7 @@ private:
         for (const name_declaration* each = file_.last_declared("namespace");
              each != nullptr && only.empty(); each = file_.declared_before(*each)) {
             const text scope = joined(memory_, path_behind(each->at + 2), "::");
-            const text whole = knowledge_.qualified(knowledge_.context, word, scope);
+            const text whole = knowledge_.qualified_in(word, scope);
             if (!whole.starts_with(scope) || whole == found || !is_around(*each)) continue;
             if (!found.empty()) return {};
             found = whole;
@@ -127,11 +130,11 @@ private:
     // `whole`, which is found outside of the class.
     bool may_inherit(text whole, text function) const {
         const std::size_t count = name_.components.size();
-        if (count < 2 || knowledge_.bytes == nullptr) return false;
+        if (count < 2) return false;
         const text own = name_.components[count - 2].name;
         const std::size_t scope = function.size() - name_.last().name.size();
         if (scope < function.size() && whole.starts_with(function.substr(0, scope))) return false;
-        if (knowledge_.bytes(knowledge_.context, own) == 0) return false;  // a namespace
+        if (knowledge_.bytes_of(own) == 0) return false;  // a namespace
         const std::size_t body = body_of_class(file_, own);
         for (std::size_t i = file_.class_named(own); i < body; ++i) {
             if (file_.is_at(i, ":")) return true;
@@ -153,12 +156,6 @@ private:
         }
         return nullptr;
     }
-
-    arena& memory_;
-    type_knowledge knowledge_;
-    const source_outline& file_;
-    const std::size_t place_;
-    const function_name& name_;
 };
 
 }  // namespace symbolize

@@ -9,7 +9,6 @@
 #ifndef ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
 #define ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>

@@ -15,7 +15,6 @@
 #define ALLOCSCOPE_TYPES_NEW_IN_MACRO_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
@@ -173,7 +172,7 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
         const bool is_of_std =
             i > 1 && is_listed(word, "string wstring") && made.is_at(i - 2, "std");
         if (is_of_std) continue;
-        const name_kind kind = knowledge.kind(knowledge.context, word);
+        const name_kind kind = knowledge.kind_of(word);
         if (kind == name_kind::unknown && !file.is_defined(word)) return false;
         const bool is_template = kind == name_kind::class_template || file.is_class_template(word);
         const text behind = made.text_at(i + 1);
@@ -212,7 +211,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     }
     const bool is_own = file.is_macro(file.text_at(at));
     const bool may_be_macro = is_own || (file.is_word_at(at) && file.is_at(at + 1, "("));
-    if (!may_be_macro || knowledge.kind == nullptr) return {};
+    if (!may_be_macro) return {};
     const seen_macros macros{memory, sources, frame, file};
     const source_outline made{memory, text_with_new(memory, file, at, macros)};
     std::size_t count = 0;

@@ -30,7 +30,6 @@
 #define ALLOCSCOPE_TYPES_NEW_READER_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/types/bracketed_tokens.hpp>
 #include <allocscope/types/name_brackets.hpp>

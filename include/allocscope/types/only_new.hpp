@@ -16,19 +16,16 @@
 #define ALLOCSCOPE_TYPES_ONLY_NEW_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/called_name.hpp>
 #include <allocscope/types/declared_variable.hpp>
-#include <allocscope/types/function_name.hpp>
 #include <allocscope/types/local_names.hpp>
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/placed_new.hpp>
 #include <allocscope/types/read_names.hpp>
 #include <allocscope/types/source_cache.hpp>
-#include <allocscope/types/source_of_frame.hpp>
 #include <allocscope/types/source_tokens.hpp>
 #include <allocscope/types/type_from_source.hpp>
 

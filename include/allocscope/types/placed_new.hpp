@@ -13,7 +13,6 @@
 #define ALLOCSCOPE_TYPES_PLACED_NEW_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
 #include <allocscope/plain/text.hpp>
@@ -56,7 +55,6 @@ inline text own_word(const source_outline& file, const new_expression& expressio
 // Whether objects of two expressions certainly differ in size.
 inline bool differ_in_size(const source_outline& file, const new_expression& a,
                            const new_expression& b, const type_knowledge& knowledge) {
-    if (knowledge.bytes == nullptr) return false;
     const auto bytes_of = [&](const new_expression& of) {
         const bool is_one_word = of.type_end == of.type_begin + 1;
         const text last = file.text_at(of.type_end - 1);
@@ -64,7 +62,7 @@ inline bool differ_in_size(const source_outline& file, const new_expression& a,
             is_one_word || last == "*" ? bytes_of_plain_type(last) : std::uint64_t{0};
         const text own = own_word(file, of);
         if (plain != 0) return plain;
-        return knowledge.bytes(knowledge.context, own == "string" ? text{"basic_string"} : own);
+        return knowledge.bytes_of(own == "string" ? text{"basic_string"} : own);
     };
     const std::uint64_t bytes = bytes_of(a);
     const std::uint64_t others = bytes_of(b);

@@ -17,7 +17,6 @@
 #define ALLOCSCOPE_TYPES_PRETTY_FUNCTION_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>

@@ -19,7 +19,6 @@
 #define ALLOCSCOPE_TYPES_READ_NAMES_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>

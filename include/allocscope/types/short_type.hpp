@@ -15,7 +15,6 @@
 #define ALLOCSCOPE_TYPES_SHORT_TYPE_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>

@@ -18,7 +18,6 @@
 #define ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>

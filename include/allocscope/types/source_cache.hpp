@@ -24,11 +24,11 @@
 #define ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/platform/file_reader.hpp>
+#include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/new_expressions.hpp>
 
 #include <cstddef>  // size_t
@@ -116,6 +116,24 @@ private:
     table<const void*, std::size_t> implied_;
     source_file last_;
 };
+
+// --- the source of a frame ---
+
+// Returns null if the frame has no line, or if its source cannot be read.
+inline const source_outline* source_of(const code_frame& frame, source_cache& sources) {
+    if (frame.line <= 0 || frame.file.empty()) return nullptr;
+    return sources.find(frame.file, frame.built_ns);
+}
+
+// The token at the place of a frame; 0: there is none. Sets `file` to the source of the frame.
+inline std::size_t token_of(const code_frame& frame, source_cache& sources,
+                            const source_outline*& file) {
+    if (frame.column <= 0 || frame.is_nearby) return 0;
+    file = source_of(frame, sources);
+    const source_token* token =
+        file != nullptr ? file->token_at(frame.line, frame.column) : nullptr;
+    return token != nullptr ? static_cast<std::size_t>(token - file->tokens().begin()) : 0;
+}
 
 }  // namespace symbolize
 

@@ -4,7 +4,7 @@
 // Called:   by new_expressions.hpp, once for each source file that a report needs; its tokens are
 //           read by others in types/
 // Threads:  any
-// Memory:   24 bytes for each token, of the given arena; the texts are views of the source
+// Memory:   16 bytes for each token, of the given arena; the texts are views of the source
 //
 // Comments are skipped, and a literal is one token. Preprocessor lines are left out, but the macros
 // that they define are remembered. Columns count bytes from 1, as in the line tables of compilers.
@@ -16,7 +16,6 @@
 #ifndef ALLOCSCOPE_TYPES_SOURCE_TOKENS_HPP
 #define ALLOCSCOPE_TYPES_SOURCE_TOKENS_HPP
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>

@@ -18,7 +18,6 @@
 #ifndef ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
 #define ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>

@@ -17,7 +17,6 @@
 #define ALLOCSCOPE_TYPES_THROWN_VALUE_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/new_expressions.hpp>

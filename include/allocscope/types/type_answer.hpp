@@ -9,7 +9,6 @@
 #define ALLOCSCOPE_TYPES_TYPE_ANSWER_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/text.hpp>
 
 ALLOCSCOPE_COLD_BEGIN

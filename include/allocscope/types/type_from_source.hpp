@@ -16,7 +16,6 @@
 #define ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
@@ -30,7 +29,6 @@
 #include <allocscope/types/placed_new.hpp>
 #include <allocscope/types/read_names.hpp>
 #include <allocscope/types/source_cache.hpp>
-#include <allocscope/types/source_of_frame.hpp>
 #include <allocscope/types/thrown_value.hpp>
 #include <allocscope/types/type_knowledge.hpp>
 #include <allocscope/types/type_spelling.hpp>
@@ -43,17 +41,13 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Spells the type of a new-expression.
-class source_spelling {
+class source_spelling : private type_spelling {
 public:
     source_spelling(arena& memory, const source_outline& file, const new_expression& expression,
                     const function_name& name, const type_knowledge& knowledge,
                     bool is_at_begin = false)
-        : memory_(memory),
-          knowledge_(knowledge),
-          file_(file),
+        : type_spelling(memory, file, expression.begin, expression.scope, name, knowledge),
           expression_(expression),
-          name_(name),
-          spelling_(memory, file, expression.begin, expression.scope, name, knowledge),
           is_at_begin_(is_at_begin) {}
 
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
@@ -66,15 +60,14 @@ public:
         const text own = own_word(file_, expression_);
         if (expression_.is_request && !is_certain_request()) return {};
         if (expression_.is_of_variable) {
-            return decayed(
-                spelling_.type_of_value(expression_.type_begin, expression_.type_end, 0));
+            return decayed(type_of_value(expression_.type_begin, expression_.type_end, 0));
         }
         if (expression_.is_of_value) {
             const text made = of_call(own);
             if (!made.empty() || !is_class_of_value(own)) return made;
         }
         text_out type{memory_};
-        if (!spelling_.write(type, expression_.type_begin, expression_.type_end, 0)) return {};
+        if (!write(type, expression_.type_begin, expression_.type_end, 0)) return {};
         return is_doubtful(own) || is_unresolved(type.view()) ? text{} : type.view();
     }
 
@@ -83,7 +76,7 @@ public:
         if (own == "static_cast") {
             text_out cast{memory_};
             const bool is_read =
-                spelling_.write(cast, expression_.type_begin + 2, expression_.type_end - 1, 0);
+                write(cast, expression_.type_begin + 2, expression_.type_end - 1, 0);
             return is_read && !is_unresolved(cast.view()) ? decayed(cast.view()) : text{};
         }
         const text type = made_by_call(own);
@@ -95,17 +88,16 @@ public:
     bool is_class_of_value(text own) const {
         const std::size_t name = expression_.type_begin;
         if (file_.is_any_at(expression_.type_end - 2, ". ->")) return false;
-        if (builtin_type{}.take(own) || spelling_.is_parameter(own)) return true;
+        if (builtin_type{}.take(own) || is_parameter(own)) return true;
         if (is_of_standard_library(own) || file_.is_at(name, "typename")) return true;
-        if (file_.is_at(expression_.type_end, "{")) return spelling_.is_type_or_namespace(own);
+        if (file_.is_at(expression_.type_end, "{")) return is_type_or_namespace(own);
         const bool is_scoped = name + 1 != expression_.type_end && !file_.is_at(name + 1, "<");
         if (!is_scoped && find_variable(file_, name).at != 0) return false;
-        if (knowledge_.kind == nullptr) return true;
+        const name_kind kind = knowledge_.kind_of(own);
+        if (kind == name_kind::believed) return true;
         if (file_.declares_function(own)) return false;
-        if (knowledge_.kind(knowledge_.context, own) < name_kind::type) {
-            return file_.is_defined(own);
-        }
-        return spelling_.is_class_there(name, expression_.type_end, own);
+        if (kind < name_kind::type) return file_.is_defined(own);
+        return is_class_there(name, expression_.type_end, own);
     }
 
     // Whether the type is printed as a member of a template, `traits<part>::type`, which stands for
@@ -134,7 +126,7 @@ public:
         if (is_class) return false;
         return body_of_class(file_, outer) != 0 ||
                (knowledge_.are_classes != nullptr &&
-                !knowledge_.are_classes(knowledge_.context, plain_name(memory_, name)));
+                !knowledge_.are_known_classes(plain_name(memory_, name)));
     }
 
     // "" for a type that clang names after its place: "box<(lambda at /home/main.cpp:3:9)>".
@@ -168,8 +160,8 @@ public:
         const text name = is_returned ? text{} : file_.text_at(--before);
         while (file_.is_any_at(before - 1, "* const")) --before;
         if (!is_returned && !file_.is_at(before - 1, "auto")) return {};
-        text type = decayed(
-            spelling_.described(name, is_returned ? asked_name::result : asked_name::variable));
+        text type =
+            decayed(described(name, is_returned ? asked_name::result : asked_name::variable));
         if (!type.ends_with("*")) return {};
         type.remove_suffix(1);
         const bool is_certain = !is_returned || type.ends_with("*") ||
@@ -189,8 +181,7 @@ public:
         text_out path{memory_};
         for (std::size_t i = expression_.type_begin; i < open; ++i) {
             const text word = file_.text_at(i);
-            const bool is_name =
-                is_word(word) && !spelling_.is_parameter(word) && !file_.is_macro(word);
+            const bool is_name = is_word(word) && !is_parameter(word) && !file_.is_macro(word);
             if (!is_name && word != "::") return {};
             path << word;
         }
@@ -198,7 +189,7 @@ public:
         const text own = file_.text_at(last);
         const bool is_local =
             find_local_name(file_, expression_.begin, own).what != local_name::kind::none;
-        if (is_local || !spelling_.is_bare_template(last, open, own)) return {};
+        if (is_local || !is_bare_template(last, open, own)) return {};
         const text built = made_by_call(own);
         if (!built.empty() || file_.is_at(open, "{")) return built;
         path << '<';
@@ -216,7 +207,7 @@ public:
             if (is_word(token) && depth == 0) argument = token;
         }
         if (end == close || !is_certain_type(argument) || argument == own ||
-            !spelling_.write(first, open + 1, end, 1)) {
+            !write(first, open + 1, end, 1)) {
             return path.view();
         }
         const text type = pretty_type(memory_, first.view());
@@ -227,10 +218,7 @@ public:
     }
 
     // Whether the debug information does not know a class with that name.
-    bool is_undescribed(text own) const {
-        return knowledge_.kind != nullptr &&
-               knowledge_.kind(knowledge_.context, own) < name_kind::type;
-    }
+    bool is_undescribed(text own) const { return knowledge_.kind_of(own) < name_kind::type; }
 
     // "app::box<>" for `new app::box<Ts>...`; "" for other expressions.
     text begun() const {
@@ -268,7 +256,7 @@ private:
         if (file_.is_at(expression_.type_end, "[")) return {};  // the size is that of several
         const text word = file_.text_at(expression_.type_begin);
         const text nothing;
-        return spelling_.is_parameter(word) ? spelling_.meaning_of(word, false, &nothing) : text{};
+        return is_parameter(word) ? meaning_of(word, false, &nothing) : text{};
     }
 
     // The class whose constructor is called for the expression, or what the function returns that
@@ -276,7 +264,6 @@ private:
     // token or the `new`; the name, with its scopes or without; the bracket behind it. "" if that
     // is not certain.
     text made_by_call(text own) const {
-        if (knowledge_.made == nullptr) return {};
         const std::size_t open = expression_.type_end;
         const std::size_t tokens[] = {expression_.last, expression_.begin, expression_.type_begin,
                                       open - 1, open};
@@ -287,7 +274,7 @@ private:
                          static_cast<std::uint32_t>(token.column)};
         }
         const std::size_t count = own.empty() ? 3 : 5;  // brackets may belong to arguments
-        return named(knowledge_.made(knowledge_.context, own, {places, count}, memory_));
+        return named(knowledge_.made_by(own, {places, count}, memory_));
     }
 
     // Whether the name is that of a built-in type or of a class in the file, and not an alias.
@@ -316,20 +303,19 @@ private:
 
     // Whether `word()` as an argument makes an object. It might be a call of a function.
     bool is_certain_type(text word) const {
-        return builtin_type{}.take(word) || spelling_.is_parameter(word) ||
-               spelling_.is_described(word);
+        return builtin_type{}.take(word) || is_parameter(word) || is_described(word);
     }
 
     bool is_of_standard_library(text own) const {
         return file_.is_at(expression_.type_begin, "std") &&
-               (type_spelling::is_standard_template(own) || type_spelling::is_standard_class(own));
+               (is_standard_template(own) || is_standard_class(own));
     }
 
     // Whether the block may be that of a `new` in a default argument, and its size would not show
     // it. Outside of templates only clang places a call at the `new` itself, and never one of a
     // default argument.
     bool is_doubtful(text own) const {
-        const bool is_in_template = spelling_.has_template_around() || has_arguments(name_);
+        const bool is_in_template = has_template_around() || has_arguments(name_);
         if (is_at_begin_ && !is_in_template) return false;
         return may_be_default_of(own) || may_be_default_of(called_around(file_, expression_));
     }
@@ -346,13 +332,12 @@ private:
     bool is_certain_request() const {
         const text name = file_.text_at(expression_.type_begin);
         const bool is_one_word = expression_.type_end == expression_.type_begin + 1;
-        if (!is_one_word || builtin_type{}.take(name) || spelling_.is_parameter(name)) return true;
+        if (!is_one_word || builtin_type{}.take(name) || is_parameter(name)) return true;
         std::size_t at = expression_.begin;
         for (int left = 12; left != 0 && at > 0; --left, --at) {
             if (file_.is_at(at, "*") && file_.text_at(at - 1) == name) return true;
         }
-        return body_of_class(file_, name) != 0 && knowledge_.kind != nullptr &&
-               knowledge_.kind(knowledge_.context, name) == name_kind::type &&
+        return body_of_class(file_, name) != 0 && knowledge_.kind_of(name) == name_kind::type &&
                find_variable(file_, expression_.type_begin).at == 0 && !is_for_others(name);
     }
 
@@ -370,12 +355,7 @@ private:
         return false;
     }
 
-    arena& memory_;
-    type_knowledge knowledge_;
-    const source_outline& file_;
     const new_expression& expression_;
-    const function_name& name_;
-    const type_spelling spelling_;
     bool is_at_begin_;  // the call is placed at the `new`, not at the last token
 };
 

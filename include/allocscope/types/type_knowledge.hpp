@@ -5,13 +5,12 @@
 // Threads:  plain data
 // Memory:   none
 //
-//     knowledge.meaning(knowledge.context, "v", asked_name::variable, memory);    // "app::widget"
+//     knowledge.meaning_of("v", asked_name::variable, memory);    // "app::widget"
 
 #ifndef ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
 #define ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/code_location.hpp>
@@ -19,15 +18,16 @@
 
 #include <cstdint>  // uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
 enum class name_kind {
     unknown,
-    undescribed,    // the debug information describes no types, and the name is no usual macro's
-    type,           // or a namespace
-    class_template  // without arguments it is not the name of a type
+    undescribed,     // the debug information describes no types, and the name is no usual macro's
+    type,            // or a namespace
+    class_template,  // without arguments it is not the name of a type
+    believed         // nobody knows, and every name is believed
 };
 
 // What the debug information around the frame says about types.
@@ -57,6 +57,16 @@ struct type_knowledge {
     // frame. Null: that is not known.
     bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;
 
+    // What the functions above say, or the least that is certain without them.
+    name_kind kind_of(text name) const;
+    text qualified_in(text name, text function) const;
+    text only_of(text name) const;
+    std::uint64_t bytes_of(text name) const;
+    bool are_known_classes(text path) const;
+    text meaning_of(text name, asked_name wanted, arena& memory) const;
+    text made_by(text own, const source_places& places, arena& memory) const;
+    bool may_call_at(text file, int line, int column) const;
+
     // What is known where the code is that of another frame or function.
     type_knowledge elsewhere() const noexcept {
         type_knowledge less = *this;
@@ -66,8 +76,33 @@ struct type_knowledge {
     }
 };
 
+inline name_kind type_knowledge::kind_of(text name) const {
+    return kind != nullptr ? kind(context, name) : name_kind::believed;
+}
+inline text type_knowledge::qualified_in(text name, text function) const {
+    return qualified != nullptr ? qualified(context, name, function) : text{};
+}
+inline text type_knowledge::only_of(text name) const {
+    return only != nullptr ? only(context, name) : text{};
+}
+inline std::uint64_t type_knowledge::bytes_of(text name) const {
+    return bytes != nullptr ? bytes(context, name) : 0;
+}
+inline bool type_knowledge::are_known_classes(text path) const {
+    return are_classes != nullptr && are_classes(context, path);
+}
+inline text type_knowledge::meaning_of(text name, asked_name wanted, arena& memory) const {
+    return meaning != nullptr ? meaning(context, name, wanted, memory) : text{};
+}
+inline text type_knowledge::made_by(text own, const source_places& places, arena& memory) const {
+    return made != nullptr ? made(context, own, places, memory) : text{};
+}
+inline bool type_knowledge::may_call_at(text file, int line, int column) const {
+    return has_call_at == nullptr || has_call_at(context, file, line, column);
+}
+
 }  // namespace symbolize
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP

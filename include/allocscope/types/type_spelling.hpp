@@ -16,7 +16,6 @@
 #define ALLOCSCOPE_TYPES_TYPE_SPELLING_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
@@ -49,18 +48,13 @@ inline text type_of_literal(text token) noexcept {
 }
 
 // Spells types that are named in one place of the source.
-class type_spelling {
+class type_spelling : protected name_scopes {
 public:
     // `at` is the first token of the expression that the types are named in, `scope` is around it,
     // `name` that of the function.
     type_spelling(arena& memory, const source_outline& file, std::size_t at, std::size_t scope,
                   const function_name& name, const type_knowledge& knowledge)
-        : memory_(memory),
-          knowledge_(knowledge),
-          file_(file),
-          place_(at),
-          name_(name),
-          scopes_(memory, file, at, name, knowledge),
+        : name_scopes(memory, file, at, name, knowledge),
           headers_(file.headers_around(memory, scope)),
           instantiated_(memory) {
         for (std::size_t i = 0; i < name.components.size(); ++i) {
@@ -142,8 +136,8 @@ public:
 
     text described(text name, asked_name wanted) const {
         const bool is_named = !name.empty() || wanted == asked_name::result;
-        if (!is_named || knowledge_.meaning == nullptr || file_.is_macro(name)) return {};
-        return knowledge_.meaning(knowledge_.context, name, wanted, memory_);
+        if (!is_named || file_.is_macro(name)) return {};
+        return knowledge_.meaning_of(name, wanted, memory_);
     }
 
     // The type of `v`, `*v`, `&v`, `v.member` or `v->member`, as `decltype` has it.
@@ -193,8 +187,7 @@ public:
 
     // Whether the file defines the name, or the debug information describes it.
     bool is_described(text word, name_kind least = name_kind::type) const {
-        return file_.is_defined(word) || knowledge_.kind == nullptr ||
-               knowledge_.kind(knowledge_.context, word) >= least;
+        return file_.is_defined(word) || knowledge_.kind_of(word) >= least;
     }
 
     // Whether the name at `at` ends an argument such as `mode::fast`: a value that a type has.
@@ -247,11 +240,9 @@ public:
         const bool is_of_library =
             meaning.starts_with("std::") || (at > 1 && file_.is_any_at(at - 2, "std pmr"));
         if (is_of_library && is_standard_template(word)) return true;
-        if (is_of_library && knowledge_.kind != nullptr && !is_standard_class(word) &&
-            knowledge_.kind(knowledge_.context, word) < name_kind::type) {
-            return true;
-        }
-        return is_class_template(word);
+        const name_kind kind = knowledge_.kind_of(word);
+        const bool is_unknown = kind < name_kind::type && !is_standard_class(word);
+        return (is_of_library && is_unknown) || kind == name_kind::class_template;
     }
 
     // Whether the path in the tokens, whose last name is `own`, is that of a class, as seen from
@@ -264,27 +255,14 @@ public:
         if (path.view() == own) {
             const bool is_local =
                 find_local_name(file_, place_, own).what != local_name::kind::none;
-            return is_local || !qualified_in(own, plain_name(memory_, name_)).empty();
+            return is_local || !knowledge_.qualified_in(own, plain_name(memory_, name_)).empty();
         }
-        if (qualified_in(own, path.view()) == path.view()) return true;
-        const text only =
-            knowledge_.only != nullptr ? knowledge_.only(knowledge_.context, own) : text{};
-        return only.ends_with(joined(memory_, "::", path.view()));
+        if (knowledge_.qualified_in(own, path.view()) == path.view()) return true;
+        return knowledge_.only_of(own).ends_with(joined(memory_, "::", path.view()));
     }
 
 private:
     bool is_in_template() const noexcept { return !headers_.empty() || !instantiated_.empty(); }
-
-    bool is_class_template(text word) const {
-        return knowledge_.kind != nullptr &&
-               knowledge_.kind(knowledge_.context, word) == name_kind::class_template;
-    }
-
-    text qualified_in(text word, text function) const {
-        return knowledge_.qualified != nullptr
-                   ? knowledge_.qualified(knowledge_.context, word, function)
-                   : text{};
-    }
 
     static bool is_plain_word(text word) noexcept {
         constexpr text plain_words =
@@ -423,7 +401,7 @@ private:
     }
 
     text qualified_type(text word) const {
-        return is_type_or_namespace(word) ? scopes_.qualified(word) : text{};
+        return is_type_or_namespace(word) ? qualified(word) : text{};
     }
 
     // The brace of the class around the class that the name at `at` means, if that lies in the
@@ -452,12 +430,6 @@ private:
         return {};
     }
 
-    arena& memory_;
-    type_knowledge knowledge_;
-    const source_outline& file_;
-    const std::size_t place_;
-    const function_name& name_;
-    const name_scopes scopes_;
     list<const template_header*> headers_;  // outermost first
     list<std::size_t> instantiated_;        // the components of the name that have arguments
 };

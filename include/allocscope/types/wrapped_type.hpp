@@ -17,7 +17,6 @@
 #define ALLOCSCOPE_TYPES_WRAPPED_TYPE_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>

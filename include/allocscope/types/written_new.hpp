@@ -8,7 +8,6 @@
 #ifndef ALLOCSCOPE_TYPES_WRITTEN_NEW_HPP
 #define ALLOCSCOPE_TYPES_WRITTEN_NEW_HPP
 
-#include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 
 #include <cstddef>  // size_t

@@ -31,7 +31,6 @@
 #include <allocscope/platform/met_modules.hpp>
 #include <allocscope/unwind/holding_module.hpp>
 #include <allocscope/unwind/module_segments.hpp>
-#include <allocscope/unwind/return_address_check.hpp>
 #include <allocscope/unwind/unwind_rule.hpp>
 
 #include <cstddef>  // size_t

@@ -21,7 +21,6 @@
 #define ALLOCSCOPE_UNWIND_RULE_CACHE_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/base/hash_mix.hpp>
 #include <allocscope/unwind/cfi_to_rule.hpp>
 #include <allocscope/unwind/known_rules.hpp>
 #include <allocscope/unwind/module_identity.hpp>

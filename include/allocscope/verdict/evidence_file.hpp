@@ -22,7 +22,6 @@
 #define ALLOCSCOPE_VERDICT_EVIDENCE_FILE_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/platform/output_file.hpp>

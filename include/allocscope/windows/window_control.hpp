@@ -12,7 +12,6 @@
 #ifndef ALLOCSCOPE_WINDOWS_WINDOW_CONTROL_HPP
 #define ALLOCSCOPE_WINDOWS_WINDOW_CONTROL_HPP
 
-#include <allocscope/base/allocation_counts.hpp>
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/cut_text.hpp>

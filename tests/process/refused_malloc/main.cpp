@@ -10,7 +10,6 @@
 
 #include <allocscope/allocscope.hpp>
 #include <allocscope/naming/process_names.hpp>
-#include <allocscope/platform/kept_pages.hpp>
 
 #include <cstdlib>
 #include <cstring>
@@ -51,16 +50,6 @@ struct holdings {
     holdings(const holdings&) = delete;
     holdings& operator=(const holdings&) = delete;
 };
-
-// The kernel gets the pages that earlier requests left for later ones.
-void drop_kept_pages() {
-    using allocscope::detail::kept_pages;
-    for (std::size_t bytes = kept_pages::smallest; bytes <= kept_pages::largest; bytes *= 2) {
-        void* kept[8];
-        for (void*& each : kept) each = allocscope::detail::pages_of_requests.take(bytes);
-        for (void* each : kept) allocscope::detail::return_reservation(each, bytes);
-    }
-}
 
 // Runs `work` with one or more calls refused; true when that many were not made.
 template <class Work>

@@ -9,7 +9,6 @@
 #include "../../support/refused_memory.hpp"
 
 #include <allocscope/allocscope.hpp>
-#include <allocscope/platform/kept_pages.hpp>
 #include <allocscope/report.hpp>
 
 #include <cstdio>
@@ -30,16 +29,6 @@ namespace {
 constexpr const char* path = "refused_reports.out";
 constexpr const char* old_contents = "what was there before\n";
 constexpr const char* saved = "refused_reports.allocscope";
-
-// The kernel gets the pages that earlier requests left for later ones.
-void drop_kept_pages() {
-    using allocscope::detail::kept_pages;
-    for (std::size_t bytes = kept_pages::smallest; bytes <= kept_pages::largest; bytes *= 2) {
-        void* kept[8];
-        for (void*& each : kept) each = allocscope::detail::pages_of_requests.take(bytes);
-        for (void* each : kept) allocscope::detail::return_reservation(each, bytes);
-    }
-}
 
 std::string contents(const char* file) {
     std::string read;

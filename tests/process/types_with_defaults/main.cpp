@@ -4,10 +4,10 @@
 // about: stacks
 
 #include "../../support/process_test.hpp"
+#include "../../support/rows_by_type.hpp"
 
 #include <allocscope/allocscope.hpp>
 
-#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -38,18 +38,6 @@ struct matrix {
 
 }  // namespace shop
 
-namespace {
-
-std::uint64_t objects_of(const allocscope::snapshot& seen, const char* type) {
-    std::uint64_t objects = 0;
-    for (const allocscope::snapshot::row& row : seen) {
-        if (std::strcmp(row.type, type) == 0) objects += row.objects;
-    }
-    return objects;
-}
-
-}  // namespace
-
 int main() {
     watchdog();
     const allocscope::scope window{"types"};
@@ -62,15 +50,15 @@ int main() {
     const auto sack = std::make_unique<shop::sack<int, std::allocator<int>>>();
     const auto nested = std::make_unique<std::vector<shop::bag<int>>>();
     const allocscope::snapshot seen = window.stats();
-    ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::matrix<double>"), 1);
-    ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::matrix<double, 4>"), 1);
-    ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::matrix<double, 4, 4>"), 1);
-    ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::bag<int, shop::pool<int>>"), 1);
-    ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::sack<int, std::allocator<int>>"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::matrix<double>"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::matrix<double, 4>"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::matrix<double, 4, 4>"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::bag<int, shop::pool<int>>"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::sack<int, std::allocator<int>>"), 1);
 #if !defined(__clang__)  // clang 14 does not note defaults that depend on other arguments
-    ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::bag<int>"), 1);
-    ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::bag<long>"), 1);
-    ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "std::vector<shop::bag<int>>"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::bag<int>"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::bag<long>"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "std::vector<shop::bag<int>>"), 1);
 #endif
     return verdict();
 }

@@ -3,6 +3,7 @@
 // about: stacks
 
 #include "../../support/process_test.hpp"
+#include "../../support/rows_by_type.hpp"
 
 #include <allocscope/allocscope.hpp>
 
@@ -103,14 +104,6 @@ struct owner {
 };
 constexpr int line_of_initialiser = __LINE__ - 2;
 
-std::uint64_t objects_of(const allocscope::snapshot& seen, const char* type) {
-    std::uint64_t objects = 0;
-    for (const allocscope::snapshot::row& row : seen) {
-        if (std::strcmp(row.type, type) == 0) objects += row.objects;
-    }
-    return objects;
-}
-
 }  // namespace
 
 int main() {
@@ -130,17 +123,17 @@ int main() {
     other::chain<double> large;
     large.grow(2);
     const allocscope::snapshot seen = window.stats();
-    ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::node"), 2);
-    ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "other::twice"), 1);
-    ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::twice"), 1);
-    ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::session"), 2);
-    ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::entry"), 1);
-    ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "other::tree<long>::entry"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::node"), 2);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "other::twice"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::twice"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::session"), 2);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::entry"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "other::tree<long>::entry"), 1);
     for (const char* type :
          {"other::chain<char>::link", "other::chain<double>::link",
           "other::chain<char>::slots<char>", "other::chain<double>::slots<double>"}) {
         std::printf("%s\n", type);
-        ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, type), 1);
+        ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, type), 1);
     }
     small.clear();
     large.clear();

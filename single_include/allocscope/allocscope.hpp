@@ -4459,10 +4459,10 @@ inline bool open_pages(void* pages, std::size_t bytes) noexcept {
     return is_open;
 }
 
-// How much of the address space the process may use (RLIMIT_AS).
-ALLOCSCOPE_INLINE std::size_t address_space_limit() noexcept {
+// How much the process may have of a resource, such as addresses (RLIMIT_AS) or data (RLIMIT_DATA).
+ALLOCSCOPE_INLINE std::size_t limit_of(decltype(RLIMIT_AS) resource) noexcept {
     rlimit limit = {};
-    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
+    if (::getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
     return limit.rlim_cur;
 }
 
@@ -7958,6 +7958,23 @@ constexpr bool is_too_high(std::uintptr_t address, std::uint64_t bytes = 0) noex
     return address >= end || bytes > end - address;
 }
 
+// What all maps together have taken.
+ALLOCSCOPE_HIDDEN inline atomic<std::size_t> map_bytes_taken{0};
+
+inline void return_map_pages(void* pages, std::size_t bytes) noexcept {
+    return_reservation(pages, bytes);
+    map_bytes_taken.fetch_sub(bytes, memory_order::relaxed);
+}
+
+// Writable pages count as data of the process, touched or not (RLIMIT_DATA). Half of what may be
+// data is left to the program, which would not know what to do if that were refused.
+inline void* take_map_pages(std::size_t bytes) noexcept {
+    const std::size_t sum = map_bytes_taken.fetch_add(bytes, memory_order::relaxed) + bytes;
+    void* const pages = sum <= limit_of(RLIMIT_DATA) / 2 ? reserve_pages(bytes) : nullptr;
+    if (pages == nullptr) map_bytes_taken.fetch_sub(bytes, memory_order::relaxed);
+    return pages;
+}
+
 struct live_object {
     std::uintptr_t address = 0;
     std::uint32_t cohort = 0;
@@ -7985,11 +8002,11 @@ public:
     // failure.
     ALLOCSCOPE_FAST_PATH bool prepare() noexcept {
         if (is_ready()) return true;
-        void* pages = reserve_pages(region_count * sizeof(leaf_pointer));
+        void* pages = take_map_pages(region_count * sizeof(leaf_pointer));
         if (pages == nullptr) return false;
         leaf_pointer* expected = nullptr;
         if (!regions_.compare_exchange_strong(expected, static_cast<leaf_pointer*>(pages))) {
-            return_reservation(pages, region_count * sizeof(leaf_pointer));
+            return_map_pages(pages, region_count * sizeof(leaf_pointer));
         }
         return true;
     }
@@ -8124,12 +8141,12 @@ private:
     ALLOCSCOPE_SLOW_PATH slot* add_leaf(std::uintptr_t address) noexcept {
         const std::uintptr_t region = address >> region_shift;
         if (region >= region_count) return nullptr;
-        auto* const fresh = static_cast<slot*>(reserve_pages(leaf_bytes));
+        auto* const fresh = static_cast<slot*>(take_map_pages(leaf_bytes));
         if (fresh == nullptr) return nullptr;
         slot* expected = nullptr;
         leaf_pointer& place = regions_.load(memory_order::relaxed)[region];
         if (!place.compare_exchange_strong(expected, fresh, memory_order::acq_rel)) {
-            return_reservation(fresh, leaf_bytes);
+            return_map_pages(fresh, leaf_bytes);
             return expected;
         }
         end_of(fresh).region = region;
@@ -10769,7 +10786,7 @@ public:
         // Where addresses are limited, most of them are left to the program.
         constexpr std::size_t most_bytes = std::size_t{page_count} * page_bytes;
         std::size_t bytes = most_bytes;
-        while (bytes > least_pages * page_bytes && bytes > address_space_limit() / 64) bytes /= 2;
+        while (bytes > least_pages * page_bytes && bytes > limit_of(RLIMIT_AS) / 64) bytes /= 2;
         void* addresses = reserve_lasting_addresses(bytes);
         for (; addresses == nullptr && bytes > least_pages * page_bytes;
              addresses = reserve_lasting_addresses(bytes)) {
@@ -14120,7 +14137,7 @@ private:
     ALLOCSCOPE_SLOW_PATH bucket* prepare() noexcept {
         // Where addresses are limited, most of them are left to the program.
         std::size_t count = most_buckets;
-        while (count > least_buckets && count * sizeof(bucket) > address_space_limit() / 64) {
+        while (count > least_buckets && count * sizeof(bucket) > limit_of(RLIMIT_AS) / 64) {
             count /= 2;
         }
         std::size_t chosen = 0;

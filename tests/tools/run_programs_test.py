@@ -109,6 +109,26 @@ def takes_few_addresses(recorder, program):
     assert flags and all(" dd" in f" {of_mapping}" for _, of_mapping in flags), flags
 
 
+def leaves_data_to_the_program(recorder, folder):
+    """Whatever the limit for data is, half of it is the program's, and it lacks nothing."""
+    source = r"""
+        #include <cstdlib>
+        int main() {
+            for (int i = 0; i < 4000; ++i) {
+                if (malloc(1000) == nullptr) return 5;
+            }
+            return malloc(500000) == nullptr ? 5 : 4;
+        }"""
+    program = compiled(folder, "takes_data", source, COMPILER)
+    for kibibytes in range(20_000, 72_000, 4_000):
+        for record in "exact", "sampled":
+            command = f"ulimit -d {kibibytes}; exec {recorder.program} run --summary" \
+                      f" --record {record} -- {program}"
+            done = subprocess.run(["sh", "-c", command], capture_output=True, text=True,
+                                  timeout=600, check=False)
+            assert done.returncode == 4, (kibibytes, record, done)
+
+
 def children(recorder, folder):
     source = r"""
         #include <cstdlib>
@@ -427,6 +447,7 @@ def main():
         starts_programs_of_musl(recorder, folder)
         streams_and_environment_stay(recorder)
         takes_few_addresses(recorder, program)
+        leaves_data_to_the_program(recorder, folder)
         children(recorder, folder)
         forgets_ended_children(folder)
         has_the_name_that_was_typed(recorder, folder)

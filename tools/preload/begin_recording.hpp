@@ -55,7 +55,7 @@ inline void* const wanted_place = reinterpret_cast<void*>(std::uintptr_t{0x2a000
 inline std::size_t segment_bytes_here() noexcept {
     constexpr std::size_t least = std::size_t{64} << 20U;
     std::size_t bytes = segment_bytes;
-    while (bytes > least && bytes > address_space_limit() / 8) bytes /= 2;
+    while (bytes > least && bytes > limit_of(RLIMIT_AS) / 8) bytes /= 2;
     return bytes;
 }
 
@@ -131,7 +131,7 @@ inline const char* record_into(recording_head& head, int file, std::uint64_t off
         process.latecomer.load(memory_order::acquire)->lose(loss_reason::library_not_ready);
     }
     say_what_is_not_seen(head);
-    return head.window != 0 ? "" : "memory for its tables was refused";
+    return head.window != 0 ? "" : "memory for its tables was refused (see ulimit -d and -v)";
 }
 
 // If children are followed: the first page of the file, which a forked child inherits.

@@ -87,10 +87,10 @@ inline bool open_pages(void* pages, std::size_t bytes) noexcept {
     return is_open;
 }
 
-// How much of the address space the process may use (RLIMIT_AS).
-ALLOCSCOPE_INLINE std::size_t address_space_limit() noexcept {
+// How much the process may have of a resource, such as addresses (RLIMIT_AS) or data (RLIMIT_DATA).
+ALLOCSCOPE_INLINE std::size_t limit_of(decltype(RLIMIT_AS) resource) noexcept {
     rlimit limit = {};
-    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
+    if (::getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
     return limit.rlim_cur;
 }
 

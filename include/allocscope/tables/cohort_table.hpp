@@ -162,7 +162,7 @@ public:
         // Where addresses are limited, most of them are left to the program.
         constexpr std::size_t most_bytes = std::size_t{page_count} * page_bytes;
         std::size_t bytes = most_bytes;
-        while (bytes > least_pages * page_bytes && bytes > address_space_limit() / 64) bytes /= 2;
+        while (bytes > least_pages * page_bytes && bytes > limit_of(RLIMIT_AS) / 64) bytes /= 2;
         void* addresses = reserve_lasting_addresses(bytes);
         for (; addresses == nullptr && bytes > least_pages * page_bytes;
              addresses = reserve_lasting_addresses(bytes)) {

@@ -58,6 +58,23 @@ constexpr bool is_too_high(std::uintptr_t address, std::uint64_t bytes = 0) noex
     return address >= end || bytes > end - address;
 }
 
+// What all maps together have taken.
+ALLOCSCOPE_HIDDEN inline atomic<std::size_t> map_bytes_taken{0};
+
+inline void return_map_pages(void* pages, std::size_t bytes) noexcept {
+    return_reservation(pages, bytes);
+    map_bytes_taken.fetch_sub(bytes, memory_order::relaxed);
+}
+
+// Writable pages count as data of the process, touched or not (RLIMIT_DATA). Half of what may be
+// data is left to the program, which would not know what to do if that were refused.
+inline void* take_map_pages(std::size_t bytes) noexcept {
+    const std::size_t sum = map_bytes_taken.fetch_add(bytes, memory_order::relaxed) + bytes;
+    void* const pages = sum <= limit_of(RLIMIT_DATA) / 2 ? reserve_pages(bytes) : nullptr;
+    if (pages == nullptr) map_bytes_taken.fetch_sub(bytes, memory_order::relaxed);
+    return pages;
+}
+
 struct live_object {
     std::uintptr_t address = 0;
     std::uint32_t cohort = 0;
@@ -85,11 +102,11 @@ public:
     // failure.
     ALLOCSCOPE_FAST_PATH bool prepare() noexcept {
         if (is_ready()) return true;
-        void* pages = reserve_pages(region_count * sizeof(leaf_pointer));
+        void* pages = take_map_pages(region_count * sizeof(leaf_pointer));
         if (pages == nullptr) return false;
         leaf_pointer* expected = nullptr;
         if (!regions_.compare_exchange_strong(expected, static_cast<leaf_pointer*>(pages))) {
-            return_reservation(pages, region_count * sizeof(leaf_pointer));
+            return_map_pages(pages, region_count * sizeof(leaf_pointer));
         }
         return true;
     }
@@ -224,12 +241,12 @@ private:
     ALLOCSCOPE_SLOW_PATH slot* add_leaf(std::uintptr_t address) noexcept {
         const std::uintptr_t region = address >> region_shift;
         if (region >= region_count) return nullptr;
-        auto* const fresh = static_cast<slot*>(reserve_pages(leaf_bytes));
+        auto* const fresh = static_cast<slot*>(take_map_pages(leaf_bytes));
         if (fresh == nullptr) return nullptr;
         slot* expected = nullptr;
         leaf_pointer& place = regions_.load(memory_order::relaxed)[region];
         if (!place.compare_exchange_strong(expected, fresh, memory_order::acq_rel)) {
-            return_reservation(fresh, leaf_bytes);
+            return_map_pages(fresh, leaf_bytes);
             return expected;
         }
         end_of(fresh).region = region;

@@ -199,7 +199,7 @@ private:
     ALLOCSCOPE_SLOW_PATH bucket* prepare() noexcept {
         // Where addresses are limited, most of them are left to the program.
         std::size_t count = most_buckets;
-        while (count > least_buckets && count * sizeof(bucket) > address_space_limit() / 64) {
+        while (count > least_buckets && count * sizeof(bucket) > limit_of(RLIMIT_AS) / 64) {
             count /= 2;
         }
         std::size_t chosen = 0;

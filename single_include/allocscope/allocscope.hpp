@@ -26395,7 +26395,7 @@ public:
             } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ {")) {
                 is_sum = true;
             }
-            if (file_.partner(at) != 0) at = file_.partner(at);
+            if (file_.partner(at) > at) at = file_.partner(at);
         }
         while (is_listed(text_at(begin - 1), ":: std")) --begin;
         if (is_listed(text_at(begin - 1), ". ->")) return false;
@@ -26455,15 +26455,17 @@ private:
         return true;
     }
 
-    // Reads `(T)`, `(*p)` or `*p` behind `sizeof`; returns its last token or the bracket before it,
-    // and 0 if it is something else.
+    // Reads `(T)`, `(*p)`, `*p`, `(p[0])` or `p[0]` behind `sizeof`; returns its last token or the
+    // bracket before it, and 0 if it is something else.
     std::size_t read_sizeof(std::size_t at, new_expression& found) const {
         const bool has_brackets = is_at(at, "(");
         const std::size_t value = has_brackets ? at + 1 : at;
         std::size_t behind = value;
-        if (is_at(value, "*")) {
+        const std::size_t index = behind_variable(file_.tokens(), value);
+        const bool is_element = is_at(index, "[") && is_at(index + 1, "0");
+        if (is_element || is_at(value, "*")) {
             found.type_begin = value;
-            found.type_end = behind = behind_variable(file_.tokens(), value);
+            found.type_end = behind = is_element ? file_.partner(index) + 1 : index;
             found.has_type = found.is_of_variable = true;
         } else if (has_brackets) {
             behind = read_type(value, found);
@@ -27585,6 +27587,8 @@ struct type_knowledge {
     // Whether the frame's function has, for a place in the source, code that calls the same as the
     // frame. Null: that is not known.
     bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;
+    // The source is C: where an alias is visible, only the function can have a variable of its name.
+    bool is_c = false;
 
     // What is known where the code is that of another frame or function.
     type_knowledge elsewhere() const noexcept {
@@ -27930,10 +27934,15 @@ inline text type_of_compiled_function(text plain, bool is_nameless_part) noexcep
     return is_nameless_part ? "std::pmr pool buffer" : "std::pmr::monotonic_buffer_resource buffer";
 }
 
-// Functions of the C library that allocate characters and nothing else.
-constexpr text functions_of_texts =
-    "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
-    "__getdelim realpath getcwd _IO_file_doallocate";
+// What functions of the C library and of the loader allocate that allocate one thing only.
+inline text type_of_c_function(text name) noexcept {
+    if (name == "__cxa_thread_atexit_impl") return "thread_local destructor";
+    if (is_listed(name, "_dl_allocate_tls __tls_get_addr")) return "thread-local storage";
+    constexpr text of_texts =
+        "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
+        "__getdelim realpath getcwd _IO_file_doallocate";
+    return is_listed(name, of_texts) ? "char" : "";
+}
 
 // The internal functions by which containers ask their allocator.
 inline text type_of_container_call(arena& memory, const library_call& call) {
@@ -28141,8 +28150,8 @@ private:
         const library_call& call = name.call;
         if (call.function.empty()) {
             // A function of the program that has such a name has a line.
-            if (has_line || !is_listed(name.whole, functions_of_texts)) return {};
-            return {"char", type_evidence::make_frame};
+            const text made = has_line ? text{} : type_of_c_function(name.whole);
+            return made.empty() ? type_answer{} : type_answer{made, type_evidence::make_frame};
         }
         text type = type_of_allocator_call(call);
         if (!type.empty()) return printed_answer(memory_, type, type_evidence::allocator_frame);
@@ -28589,10 +28598,12 @@ public:
         return knowledge_.meaning(knowledge_.context, name, wanted, memory_);
     }
 
-    // The type of `v`, `*v`, `&v`, `v.member` or `v->member`, as `decltype` has it.
+    // The type of `v`, `*v`, `v[0]`, `&v`, `v.member` or `v->member`, as `decltype` has it.
     text type_of_value(std::size_t begin, std::size_t end, int depth) const {
-        if (file_.is_at(begin, "*")) {
-            text type = decayed(type_of_value(begin + 1, end, depth));
+        const bool is_element = file_.is_at(end - 1, "]");
+        if (is_element || file_.is_at(begin, "*")) {
+            text type = decayed(is_element ? type_of_value(begin, end - 3, depth)
+                                           : type_of_value(begin + 1, end, depth));
             if (!type.ends_with("*")) return {};
             type.remove_suffix(1);
             return joined(memory_, type, "&");
@@ -29219,8 +29230,8 @@ private:
     }
 
     // The name in `sizeof(name)` may be a variable. `static_cast<name*>(` or `name* p =` shows that
-    // it is a type, or the debug information if the file has one class with that name and the
-    // function sees no variable.
+    // it is a type, or the debug information if the file has one class with that name, or C an
+    // alias, and the function sees no variable.
     bool is_certain_request() const {
         const text name = file_.text_at(expression_.type_begin);
         const bool is_one_word = expression_.type_end == expression_.type_begin + 1;
@@ -29229,7 +29240,8 @@ private:
         for (int left = 12; left != 0 && at > 0; --left, --at) {
             if (file_.is_at(at, "*") && file_.text_at(at - 1) == name) return true;
         }
-        return body_of_class(file_, name) != 0 && knowledge_.kind != nullptr &&
+        const bool is_alias = knowledge_.is_c && knowledge_.bytes(knowledge_.context, name) == 0;
+        return (is_alias || body_of_class(file_, name) != 0) && knowledge_.kind != nullptr &&
                knowledge_.kind(knowledge_.context, name) == name_kind::type &&
                find_variable(file_, expression_.type_begin).at == 0 && !is_for_others(name);
     }
@@ -29502,7 +29514,8 @@ struct asked_place {
                 &asked_place::are_classes,
                 is_folded ? nullptr : &asked_place::meaning,
                 is_folded ? nullptr : &asked_place::made,
-                is_folded ? nullptr : &asked_place::has_call_at};
+                is_folded ? nullptr : &asked_place::has_call_at,
+                file.ends_with(".c")};
     }
 
 private:

@@ -103,7 +103,7 @@ public:
             } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ {")) {
                 is_sum = true;
             }
-            if (file_.partner(at) != 0) at = file_.partner(at);
+            if (file_.partner(at) > at) at = file_.partner(at);
         }
         while (is_listed(text_at(begin - 1), ":: std")) --begin;
         if (is_listed(text_at(begin - 1), ". ->")) return false;
@@ -163,15 +163,17 @@ private:
         return true;
     }
 
-    // Reads `(T)`, `(*p)` or `*p` behind `sizeof`; returns its last token or the bracket before it,
-    // and 0 if it is something else.
+    // Reads `(T)`, `(*p)`, `*p`, `(p[0])` or `p[0]` behind `sizeof`; returns its last token or the
+    // bracket before it, and 0 if it is something else.
     std::size_t read_sizeof(std::size_t at, new_expression& found) const {
         const bool has_brackets = is_at(at, "(");
         const std::size_t value = has_brackets ? at + 1 : at;
         std::size_t behind = value;
-        if (is_at(value, "*")) {
+        const std::size_t index = behind_variable(file_.tokens(), value);
+        const bool is_element = is_at(index, "[") && is_at(index + 1, "0");
+        if (is_element || is_at(value, "*")) {
             found.type_begin = value;
-            found.type_end = behind = behind_variable(file_.tokens(), value);
+            found.type_end = behind = is_element ? file_.partner(index) + 1 : index;
             found.has_type = found.is_of_variable = true;
         } else if (has_brackets) {
             behind = read_type(value, found);

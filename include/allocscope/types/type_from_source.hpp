@@ -341,8 +341,8 @@ private:
     }
 
     // The name in `sizeof(name)` may be a variable. `static_cast<name*>(` or `name* p =` shows that
-    // it is a type, or the debug information if the file has one class with that name and the
-    // function sees no variable.
+    // it is a type, or the debug information if the file has one class with that name, or C an
+    // alias, and the function sees no variable.
     bool is_certain_request() const {
         const text name = file_.text_at(expression_.type_begin);
         const bool is_one_word = expression_.type_end == expression_.type_begin + 1;
@@ -351,7 +351,8 @@ private:
         for (int left = 12; left != 0 && at > 0; --left, --at) {
             if (file_.is_at(at, "*") && file_.text_at(at - 1) == name) return true;
         }
-        return body_of_class(file_, name) != 0 && knowledge_.kind != nullptr &&
+        const bool is_alias = knowledge_.is_c && knowledge_.bytes(knowledge_.context, name) == 0;
+        return (is_alias || body_of_class(file_, name) != 0) && knowledge_.kind != nullptr &&
                knowledge_.kind(knowledge_.context, name) == name_kind::type &&
                find_variable(file_, expression_.type_begin).at == 0 && !is_for_others(name);
     }

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <string>
 
 #include "unit/types/marked_source.hpp"
@@ -25,6 +26,10 @@ TEST_CASE("sizes_in_requests: the size of what a pointer points to") {
     CHECK(type_of("calloc(3, sizeof(*p))") == "part");
     CHECK(type_of("realloc(p, sizeof *p * 3)") == "part");
     CHECK(type_of("malloc(n * sizeof(*p))") == "part");
+    CHECK(type_of("malloc(sizeof(p[0]))") == "part");
+    CHECK(type_of("calloc(n, sizeof p[0])") == "part");
+    CHECK(type_of("malloc(sizeof(p[1]))") == "?");  // p may be a type, and this an array
+    CHECK(type_of("malloc(sizeof(n[0]))") == "?");
     CHECK(type_of("malloc(sizeof *n)") == "?");
     CHECK(type_of("malloc(sizeof *q)") == "?");
     CHECK(type_of("malloc(sizeof *p[0])") == "?");
@@ -37,6 +42,24 @@ TEST_CASE("sizes_in_requests: the size of what a pointer points to") {
     CHECK(type_of("reallocarray(p, n, sizeof *p)") == "part");
     CHECK(type_of("posix_memalign(&q, 64, sizeof *p)") == "part");
     CHECK(type_of("posix_memalign(&q, sizeof *p, n)") == "?");
+}
+
+TEST_CASE("sizes_in_requests: in C, an alias of a header is no variable") {
+    const auto type_of = [](const std::string& source, bool is_c = true) {
+        const source_file file{source + "\n"};
+        allocscope::symbolize::type_knowledge knowledge;
+        using allocscope::symbolize::name_kind;
+        knowledge.kind = [](void*, allocscope::plain::text) { return name_kind::type; };
+        knowledge.bytes = [](void*, allocscope::plain::text name) -> std::uint64_t {
+            return name == "part_t" ? 0 : 24;  // of an alias, and of a structure
+        };
+        knowledge.is_c = is_c;
+        return type_at(file.path(), 1, 0, "f", knowledge);
+    };
+    CHECK(type_of("void f() { p->q = malloc(sizeof(part_t)); }") == "part_t");
+    CHECK(type_of("void f() { p->q = malloc(sizeof(part_t)); }", false) == "?");
+    CHECK(type_of("void f(long part_t) { p->q = malloc(sizeof(part_t)); }") == "?");
+    CHECK(type_of("void f() { p->q = malloc(sizeof(part)); }") == "?");  // `struct part part;`
 }
 
 TEST_CASE("sizes_in_requests: the name of a class that no variable has") {

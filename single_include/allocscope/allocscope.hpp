@@ -26381,25 +26381,30 @@ public:
         if (is_any_at(open - 1, "posix_memalign reallocarray")) left = 2;  // commas
         const bool is_product = is_at(open - 1, "calloc");
         bool is_sum = false;
+        bool is_typed = false;  // an argument before this one has the size of a type
         for (std::size_t at = open + 1; at < close; ++at) {
             const text token = text_at(at);
             if (token == "," && left-- == 0) break;
             if (token == "," || (left != 0 && !is_product)) {
                 if (file_.partner(at) > at) at = file_.partner(at);
+                is_typed = found.has_type;
+                is_sum = is_sum && is_typed;  // a factor of calloc may be one
                 continue;
             }
+            const bool is_all = token == "(" && is_any_at(at - 1, "( ,");
+            if (is_all && is_any_at(file_.partner(at) + 1, ") ,")) continue;
             if (token == "sizeof") {
                 if (found.has_type) return false;
                 at = read_sizeof(at + 1, found);
                 if (at == 0) return false;
-            } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ {")) {
-                is_sum = true;
+            } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ { )")) {
+                is_sum = is_sum || !is_typed;
             }
             if (file_.partner(at) > at) at = file_.partner(at);
         }
         while (is_listed(text_at(begin - 1), ":: std")) --begin;
         if (is_listed(text_at(begin - 1), ". ->")) return false;
-        if (found.has_type ? is_sum : !read_characters(begin, open, close, found)) return false;
+        if (found.has_type ? is_sum : !keeps_characters(begin, open, close, found)) return false;
         found.begin = begin;
         found.last = open;
         found.has_initialiser = true;
@@ -26433,11 +26438,31 @@ public:
     }
 
 private:
-    // Reads the `char` in `= (char*)malloc(n)`, `= static_cast<char*>(malloc(n))` and
-    // `char* p = malloc(n)`. The size of another type is not one of characters.
-    bool read_characters(std::size_t begin, std::size_t open, std::size_t close,
-                         new_expression& found) const {
+    // Whether what is asked for may be characters. The size of another type is not one of them.
+    bool keeps_characters(std::size_t begin, std::size_t open, std::size_t close,
+                          new_expression& found) const {
         if (is_listed(text_at(open - 1), "new ]")) return false;  // operator new: of any objects
+        for (std::size_t at = open; at < close; ++at) {
+            if (is_at(at, "sizeof")) return false;
+        }
+        return read_characters(begin, found) || read_pointer(begin, found);
+    }
+
+    // Reads the `p`, `v.p` or `v->p` in `p = malloc(n)`, which may be a pointer to characters.
+    bool read_pointer(std::size_t begin, new_expression& found) const {
+        std::size_t first = begin - 2;
+        if (!is_at(begin - 1, "=") || !file_.is_word_at(first)) return false;
+        while (is_any_at(first - 1, ". ->") && file_.is_word_at(first - 2)) first -= 2;
+        if (!is_any_at(first - 1, "; { } ( ) :")) return false;
+        found.type_begin = first;
+        found.type_end = begin - 1;
+        found.has_type = found.is_of_variable = true;
+        return true;
+    }
+
+    // Reads the `char` in `= (char*)malloc(n)`, `= static_cast<char*>(malloc(n))` and
+    // `char* p = malloc(n)`.
+    bool read_characters(std::size_t begin, new_expression& found) const {
         const bool has_cast = !is_at(begin - 1, "=");
         std::size_t star = begin - 2;
         const std::size_t before = is_at(star, "*") ? 2 : 3;  // this many tokens, the cast begins
@@ -26446,9 +26471,6 @@ private:
         if (!is_at(star, "*") || !is_at(type, "char")) return false;
         if (is_at(type - 1, "unsigned")) --type;
         if (has_cast && !is_any_at(type - before, "= return")) return false;
-        for (std::size_t at = open; at < close; ++at) {
-            if (is_at(at, "sizeof")) return false;
-        }
         found.type_begin = type;
         found.type_end = star;
         found.has_type = true;
@@ -28953,10 +28975,12 @@ public:
 
     text written() const {
         const text own = own_word(file_, expression_);
-        if (expression_.is_request && !is_certain_request()) return {};
+        const bool is_of_name = expression_.is_request && !expression_.is_of_variable;
+        if (is_of_name && !is_certain_request()) return {};
         if (expression_.is_of_variable) {
-            return decayed(
-                spelling_.type_of_value(expression_.type_begin, expression_.type_end, 0));
+            const text type =
+                decayed(spelling_.type_of_value(expression_.type_begin, expression_.type_end, 0));
+            return expression_.is_request ? pointed_to(type) : type;
         }
         if (expression_.is_of_value) {
             const text made = of_call(own);
@@ -28965,6 +28989,17 @@ public:
         text_out type{memory_};
         if (!spelling_.write(type, expression_.type_begin, expression_.type_end, 0)) return {};
         return is_doubtful(own) || is_unresolved(type.view()) ? text{} : type.view();
+    }
+
+    // What malloc() is asked for: `type` is that of the value in sizeof, or of the `p` in
+    // `p = malloc(n)`. That must be a pointer to characters.
+    text pointed_to(text type) const {
+        const bool is_in_sizeof =
+            file_.is_at(expression_.type_begin, "*") || file_.is_at(expression_.type_end - 1, "]");
+        if (is_in_sizeof) return type;
+        if (type != "char*" && type != "unsigned char*") return {};
+        type.remove_suffix(1);
+        return type;
     }
 
     // The type of `f(x)` or `static_cast<T>(x)` in `new auto(...)`.
@@ -30673,11 +30708,20 @@ inline bool have_same_type(const source_outline& file, const new_expression& a,
     return true;
 }
 
+// "malloc", "new", or "]" for operator new[].
+inline text called_function(const source_outline& file, const new_expression& expression) {
+    return expression.is_request ? file.text_at(expression.last - 1) : text{"new"};
+}
+
 // Whether the call in a frame, which is at `expression`, may be that of `other`, too.
 inline bool may_be_call_of(const source_outline& file, const code_frame& frame,
                            const new_expression& expression, const new_expression& other,
                            const type_knowledge& knowledge) {
     if (have_same_type(file, expression, other)) return false;
+    // A call of malloc is none of calloc.
+    const text called = called_function(file, expression);
+    const text other_called = called_function(file, other);
+    if (called != other_called && called != "]" && other_called != "]") return false;
     const auto has_call = [&](std::size_t at) {
         const source_token& token = file.tokens()[at];
         return knowledge.has_call_at(knowledge.context, frame.file, token.line, token.column);

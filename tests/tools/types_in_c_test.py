@@ -1,6 +1,8 @@
 """types_in_c_test.py ALLOCSCOPE COMPILER
 
-A C program asks for `sizeof(part_t)` bytes, where part_t is an alias from a header. In C, only the
+What C programs ask malloc for.
+
+One asks for `sizeof(part_t)` bytes, where part_t is an alias from a header. In C, only the
 function could have a variable of that name. In C++, a class around it could have one, too.
 """
 import json
@@ -12,7 +14,7 @@ import tempfile
 HEADER = """\
 typedef struct { long key[3]; } part_t;
 struct node { long key[5]; };
-struct shelf { void* any; part_t* parts; };
+struct shelf { void* any; part_t* parts; char* title; };
 """
 
 SOURCE = """\
@@ -23,7 +25,10 @@ struct node* node;
 __attribute__((noinline)) static void fill(struct shelf* to) {
     to->any = malloc(sizeof(part_t));             /* part_t */
     to->parts = calloc(4, sizeof(to->parts[0]));  /* part_t */
-    node = realloc(0, sizeof(struct node));       /* node */
+    node = calloc(1, sizeof(struct node));        /* node */
+    if (to->parts == NULL || node == NULL) return;
+    to->title = malloc(node->key[0] + 12);        /* char */
+    to->any = calloc(node->key[1] + 2, sizeof(int));  /* int */
 }
 __attribute__((noinline)) static void hide(long part_t) {
     shelf.any = malloc(3 * sizeof(part_t));       /* ? */
@@ -40,7 +45,7 @@ int main() {
 def types_of(allocscope, compiler, folder, name, flags):
     (folder / "parts.h").write_text(HEADER)
     source, program, report = folder / name, folder / "program", folder / "report.json"
-    casts = SOURCE.replace("= calloc", "= (part_t*)calloc").replace("= re", "= (struct node*)re")
+    casts = SOURCE.replace("parts = c", "parts = (part_t*)c").replace("node = c", "node = (struct node*)c").replace("title = m", "title = (char*)m")
     source.write_text(casts if name.endswith("cpp") else SOURCE)
     subprocess.run([compiler, "-g", *flags, str(source), "-o", str(program)], check=True)
     subprocess.run([allocscope, "run", "--output", str(report), "--", str(program)], check=True)

@@ -107,6 +107,46 @@ TEST_CASE("sizes_in_requests: a number of characters") {
     CHECK(type_of("p = (char*)operator new[](n);") == "?");
 }
 
+TEST_CASE("sizes_in_requests: what a pointer to characters gets") {
+    const auto type_of = [](const std::string& statement) {
+        const source_file file{"void f(box* v, long n) { " + statement + " }\n"};
+        allocscope::symbolize::type_knowledge knowledge;
+        knowledge.meaning = [](void*, allocscope::plain::text name,
+                               allocscope::symbolize::asked_name, arena&) {
+            const bool is_text = name == "p" || name == "v->p" || name == "v->in.p";
+            if (is_text) return allocscope::plain::text{"char*"};
+            return allocscope::plain::text{name == "v" ? "box*" : name == "q" ? "char**" : ""};
+        };
+        return type_at(file.path(), 1, 0, "f(box*, long)", knowledge);
+    };
+    CHECK(type_of("p = malloc(n + 1);") == "char");
+    CHECK(type_of("if (n) p = realloc(p, n * 2);") == "char");
+    CHECK(type_of("if ((v->p = calloc(n, 1)) == 0) return;") == "char");
+    CHECK(type_of("v->in.p = malloc(strlen(s) + 1);") == "char");
+    CHECK(type_of("unsigned char* u; u = malloc(n);") == "unsigned char");
+    CHECK(type_of("v = malloc(n);") == "?");
+    CHECK(type_of("q = malloc(n);") == "?");
+    CHECK(type_of("v[0].p = malloc(n);") == "?");  // it is another p
+    CHECK(type_of("p = malloc(sizeof(part) + n);") == "?");
+    CHECK(type_of("p = ::operator new(n);") == "?");
+    CHECK(type_of("p = q = malloc(n);") == "?");
+}
+
+TEST_CASE("sizes_in_requests: a factor may be a sum") {
+    const auto type_of = [](const std::string& call) {
+        const source_file file{"void f(part* p) { p = (part*)" + call + "; }\n"};
+        return type_at(file.path(), 1, 0, "f(part*)");
+    };
+    CHECK(type_of("calloc(n + 1, sizeof(part))") == "part");
+    CHECK(type_of("calloc(sizeof(part), n + 1)") == "part");
+    CHECK(type_of("calloc(n, sizeof(part) + 1)") == "?");
+    CHECK(type_of("calloc(sizeof(part) + 1, n)") == "?");
+    CHECK(type_of("realloc(p, (sizeof(part) * (n + 1)))") == "part");
+    CHECK(type_of("malloc((sizeof(part)))") == "part");
+    CHECK(type_of("malloc((sizeof(part) + 1))") == "?");
+    CHECK(type_of("malloc((sizeof(part) + 1) * n)") == "?");
+}
+
 TEST_CASE("sizes_in_requests: a request at the beginning of a file") {
     const source_file file{"malloc(n + 1);\n"};
     CHECK(type_at(file.path(), 1, 0, "f()") == "?");

@@ -26451,13 +26451,11 @@ private:
     // Reads the `p`, `v.p` or `v->p` in `p = malloc(n)`, which may be a pointer to characters.
     bool read_pointer(std::size_t begin, new_expression& found) const {
         std::size_t first = begin - 2;
-        if (!is_at(begin - 1, "=") || !file_.is_word_at(first)) return false;
-        while (is_any_at(first - 1, ". ->") && file_.is_word_at(first - 2)) first -= 2;
-        if (!is_any_at(first - 1, "; { } ( ) :")) return false;
+        while (is_any_at(first - 1, ". ->")) first -= 2;
+        if (!is_at(begin - 1, "=") || !is_any_at(first - 1, "; { } ( ) :")) return false;
         found.type_begin = first;
         found.type_end = begin - 1;
-        found.has_type = found.is_of_variable = true;
-        return true;
+        return found.has_type = found.is_of_variable = file_.is_word_at(first);
     }
 
     // Reads the `char` in `= (char*)malloc(n)`, `= static_cast<char*>(malloc(n))` and
@@ -27609,7 +27607,8 @@ struct type_knowledge {
     // Whether the frame's function has, for a place in the source, code that calls the same as the
     // frame. Null: that is not known.
     bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;
-    // The source is C: where an alias is visible, only the function can have a variable of its name.
+    // The source is C: where an alias is visible, only the function can have a variable with its
+    // name.
     bool is_c = false;
 
     // What is known where the code is that of another frame or function.
@@ -28975,13 +28974,15 @@ public:
 
     text written() const {
         const text own = own_word(file_, expression_);
-        const bool is_of_name = expression_.is_request && !expression_.is_of_variable;
-        if (is_of_name && !is_certain_request()) return {};
         if (expression_.is_of_variable) {
-            const text type =
+            text type =
                 decayed(spelling_.type_of_value(expression_.type_begin, expression_.type_end, 0));
-            return expression_.is_request ? pointed_to(type) : type;
+            if (!file_.is_at(expression_.type_end, "=")) return type;
+            if (type != "char*" && type != "unsigned char*") return {};  // of p = malloc(n)
+            type.remove_suffix(1);
+            return type;
         }
+        if (expression_.is_request && !is_certain_request()) return {};
         if (expression_.is_of_value) {
             const text made = of_call(own);
             if (!made.empty() || !is_class_of_value(own)) return made;
@@ -28989,17 +28990,6 @@ public:
         text_out type{memory_};
         if (!spelling_.write(type, expression_.type_begin, expression_.type_end, 0)) return {};
         return is_doubtful(own) || is_unresolved(type.view()) ? text{} : type.view();
-    }
-
-    // What malloc() is asked for: `type` is that of the value in sizeof, or of the `p` in
-    // `p = malloc(n)`. That must be a pointer to characters.
-    text pointed_to(text type) const {
-        const bool is_in_sizeof =
-            file_.is_at(expression_.type_begin, "*") || file_.is_at(expression_.type_end - 1, "]");
-        if (is_in_sizeof) return type;
-        if (type != "char*" && type != "unsigned char*") return {};
-        type.remove_suffix(1);
-        return type;
     }
 
     // The type of `f(x)` or `static_cast<T>(x)` in `new auto(...)`.

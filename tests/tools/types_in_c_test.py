@@ -45,7 +45,9 @@ int main() {
 def types_of(allocscope, compiler, folder, name, flags):
     (folder / "parts.h").write_text(HEADER)
     source, program, report = folder / name, folder / "program", folder / "report.json"
-    casts = SOURCE.replace("parts = c", "parts = (part_t*)c").replace("node = c", "node = (struct node*)c").replace("title = m", "title = (char*)m")
+    casts = SOURCE
+    for member, kind in ("parts", "part_t"), ("node", "struct node"), ("title", "char"):
+        casts = casts.replace(f"{member} = ", f"{member} = ({kind}*)")
     source.write_text(casts if name.endswith("cpp") else SOURCE)
     subprocess.run([compiler, "-g", *flags, str(source), "-o", str(program)], check=True)
     subprocess.run([allocscope, "run", "--output", str(report), "--", str(program)], check=True)

@@ -159,13 +159,11 @@ private:
     // Reads the `p`, `v.p` or `v->p` in `p = malloc(n)`, which may be a pointer to characters.
     bool read_pointer(std::size_t begin, new_expression& found) const {
         std::size_t first = begin - 2;
-        if (!is_at(begin - 1, "=") || !file_.is_word_at(first)) return false;
-        while (is_any_at(first - 1, ". ->") && file_.is_word_at(first - 2)) first -= 2;
-        if (!is_any_at(first - 1, "; { } ( ) :")) return false;
+        while (is_any_at(first - 1, ". ->")) first -= 2;
+        if (!is_at(begin - 1, "=") || !is_any_at(first - 1, "; { } ( ) :")) return false;
         found.type_begin = first;
         found.type_end = begin - 1;
-        found.has_type = found.is_of_variable = true;
-        return true;
+        return found.has_type = found.is_of_variable = file_.is_word_at(first);
     }
 
     // Reads the `char` in `= (char*)malloc(n)`, `= static_cast<char*>(malloc(n))` and

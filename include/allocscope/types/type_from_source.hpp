@@ -64,13 +64,15 @@ public:
 
     text written() const {
         const text own = own_word(file_, expression_);
-        const bool is_of_name = expression_.is_request && !expression_.is_of_variable;
-        if (is_of_name && !is_certain_request()) return {};
         if (expression_.is_of_variable) {
-            const text type =
+            text type =
                 decayed(spelling_.type_of_value(expression_.type_begin, expression_.type_end, 0));
-            return expression_.is_request ? pointed_to(type) : type;
+            if (!file_.is_at(expression_.type_end, "=")) return type;
+            if (type != "char*" && type != "unsigned char*") return {};  // of p = malloc(n)
+            type.remove_suffix(1);
+            return type;
         }
+        if (expression_.is_request && !is_certain_request()) return {};
         if (expression_.is_of_value) {
             const text made = of_call(own);
             if (!made.empty() || !is_class_of_value(own)) return made;
@@ -78,17 +80,6 @@ public:
         text_out type{memory_};
         if (!spelling_.write(type, expression_.type_begin, expression_.type_end, 0)) return {};
         return is_doubtful(own) || is_unresolved(type.view()) ? text{} : type.view();
-    }
-
-    // What malloc() is asked for: `type` is that of the value in sizeof, or of the `p` in
-    // `p = malloc(n)`. That must be a pointer to characters.
-    text pointed_to(text type) const {
-        const bool is_in_sizeof =
-            file_.is_at(expression_.type_begin, "*") || file_.is_at(expression_.type_end - 1, "]");
-        if (is_in_sizeof) return type;
-        if (type != "char*" && type != "unsigned char*") return {};
-        type.remove_suffix(1);
-        return type;
     }
 
     // The type of `f(x)` or `static_cast<T>(x)` in `new auto(...)`.

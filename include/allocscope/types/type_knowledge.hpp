@@ -56,7 +56,8 @@ struct type_knowledge {
     // Whether the frame's function has, for a place in the source, code that calls the same as the
     // frame. Null: that is not known.
     bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;
-    // The source is C: where an alias is visible, only the function can have a variable of its name.
+    // The source is C: where an alias is visible, only the function can have a variable with its
+    // name.
     bool is_c = false;
 
     // What is known where the code is that of another frame or function.

@@ -29935,6 +29935,17 @@ inline text text_with_new(arena& memory, const source_outline& file, std::size_t
     return made;
 }
 
+// Whether the code calls the constructor of `type` at the place of the frame.
+inline bool is_constructed(arena& memory, text type, const code_frame& frame,
+                           const type_knowledge& knowledge) {
+    const function_name name = parse_function_name(memory, type);
+    if (!name.is_known()) return false;
+    const line_and_column place{static_cast<std::uint32_t>(frame.line),
+                                static_cast<std::uint32_t>(frame.column)};
+    const text made = knowledge.made(knowledge.context, name.last().name, {&place, 1}, memory);
+    return is_candidate_for(type, pretty_type(memory, made));
+}
+
 // The type of the only `new`, or request for bytes, in the macro that is used at `at`; "" if that
 // is not certain. `is_all` is set if the macro writes nothing else, so that nothing else can be
 // allocated at its place.
@@ -29960,6 +29971,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     // What stands around a macro that is used in turn may allocate, too.
     is_all = is_own && may_allocate(macros.definition_of(file.text_at(at))->rest);
     is_array = only.is_request || made.is_at(only.type_end, "[");
+    bool has_other = only.is_request;  // another macro may allocate, too
     for (std::size_t i = 0; i < made.tokens().size(); ++i) {
         const text token = made.text_at(i);
         // Behind the type there may also be names and numbers. A call may be that of a macro of
@@ -29970,11 +29982,17 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
         if (i >= only.begin) is_harmless = !file.has_new_in_default(token);
         const bool is_behind = i >= only.type_end && is_word(token);
         if (!is_harmless || (is_behind && made.is_any_at(i + 1, "( { <"))) is_all = false;
+        // Hardly any macro has a name with such a letter.
+        if (is_word(token) && token.find_first_of(lower_case) == no_position) has_other = true;
     }
     type_knowledge believed = knowledge;
     believed.kind = nullptr;
     believed.made = nullptr;  // its tokens have places of their own
-    return source_spelling{memory, made, only, function, believed}.spelled();
+    const text type = source_spelling{memory, made, only, function, believed}.spelled();
+    if (!is_all && !has_other && knowledge.made != nullptr) {
+        is_all = is_constructed(memory, type, frame, knowledge);
+    }
+    return type;
 }
 
 }  // namespace symbolize
@@ -30415,14 +30433,16 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         if (assigns && !element.empty()) break;
         if (!is_listed(file, container->files)) {
             // The container is made as an element of another one: construct<X, ...>(X*, ...).
-            const bool is_made = is_listed(function_inside, container->classes) &&
-                                 is_listed(file, "stl_construct.h new_allocator.h unique_ptr.h") &&
-                                 is_listed(function, "_Construct construct make_unique");
+            const bool is_made =
+                is_listed(function_inside, container->classes) &&
+                is_listed(file, "stl_construct.h new_allocator.h unique_ptr.h any") &&
+                is_listed(function, "_Construct construct make_unique _S_create");
             if (!is_made) return {};
             if (element.empty()) {
                 const text made = first_argument(names.memory(), name.parts.last().arguments);
-                element = element_of_class(names.memory(), printed_type(names.memory(), made),
-                                           container->classes);
+                element =
+                    element_of_class(names.memory(), decayed(printed_type(names.memory(), made)),
+                                     container->classes);
             }
             if (element.empty()) return {};
             break;
@@ -30527,7 +30547,7 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
     }
     const text character = character_of_string(memory, names, frames, asking);
     if (!character.empty()) return printed_answer(memory, character, type_evidence::make_frame);
-    if (is_listed(header, "std_thread.h stop_token")) call.scope = call.function;
+    if (is_listed(header, "std_thread.h stop_token shared_ptr_base.h")) call.scope = call.function;
     if (call.function != "allocate") {
         const bool is_functor = header == "std_function.h" && call.function == "_M_create";
         text type =

@@ -29972,13 +29972,23 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     is_all = is_own && may_allocate(macros.definition_of(file.text_at(at))->rest);
     is_array = only.is_request || made.is_at(only.type_end, "[");
     bool has_other = only.is_request;  // another macro may allocate, too
-    for (std::size_t i = 0; i < made.tokens().size(); ++i) {
+    // The macro may write the function that asks. Then only that can allocate there.
+    std::size_t from = 0;
+    std::size_t to = made.tokens().size();
+    const std::size_t body = only.function != 0 ? made.partner(only.function + 1) + 1 : 0;
+    if (made.is_at(body, "{") && function.is_known() &&
+        made.text_at(only.function) == function.last().name) {
+        from = body + 1;
+        to = made.partner(body);
+        is_all = true;
+    }
+    for (std::size_t i = from; i < to; ++i) {
         const text token = made.text_at(i);
         // Behind the type there may also be names and numbers. A call may be that of a macro of
         // another file.
         // A request is cast to the type of a pointer.
         bool is_harmless = only.is_request ? !is_word(token) || !made.is_at(i + 1, "(")
-                                           : is_listed(token, "( ) { }");
+                                           : is_listed(token, "( ) { } return");
         if (i >= only.begin) is_harmless = !file.has_new_in_default(token);
         const bool is_behind = i >= only.type_end && is_word(token);
         if (!is_harmless || (is_behind && made.is_any_at(i + 1, "( { <"))) is_all = false;

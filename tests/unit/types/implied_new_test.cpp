@@ -198,6 +198,16 @@ TEST_CASE("implied_new: what a macro makes is the type where the size says so") 
     CHECK(type_at_mark("#define MAKE new part\n#define MAKE new other\n@MAKE;") == "?");
 }
 
+TEST_CASE("implied_new: the macro writes the function that asks") {
+    const std::string test =
+        "#define CASE(T) struct T##_case : part { static part* make() { return new T; } }; int n = "
+        "count(T());\n";
+    CHECK(type_at_mark(test + "; @CASE(other)", "other_case::make()") == "other");
+    CHECK(type_at_mark(test + "; @CASE(other)", "other_case::other_case()") == "other if as large");
+    CHECK(type_at_mark("#define CASE(T) part* make() { count(T()); return new T; }\n; @CASE(other)",
+                       "make()") == "other if as large");
+}
+
 TEST_CASE("implied_new: the code constructs what the macro makes") {
     const auto constructed = [](const std::string& source) {
         return type_at_mark(source, "main", true);

@@ -25936,6 +25936,9 @@ struct type_knowledge {
     // Whether the frame's function has, for a place in the source, code that calls the same as the
     // frame. Null: that is not known.
     bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;
+    // The source is C: where an alias is visible, only the function can have a variable with its
+    // name.
+    bool is_c = false;
 
     // What the functions above say, or the least that is certain without them.
     name_kind kind_of(text name) const;
@@ -26151,7 +26154,8 @@ struct asked_place {
                 &asked_place::are_classes,
                 is_folded ? nullptr : &asked_place::meaning,
                 is_folded ? nullptr : &asked_place::made,
-                is_folded ? nullptr : &asked_place::has_call_at};
+                is_folded ? nullptr : &asked_place::has_call_at,
+                file.ends_with(".c")};
     }
 
 private:
@@ -26841,25 +26845,30 @@ public:
         if (is_any_at(open - 1, "posix_memalign reallocarray")) left = 2;  // commas
         const bool is_product = is_at(open - 1, "calloc");
         bool is_sum = false;
+        bool is_typed = false;  // an argument before this one has the size of a type
         for (std::size_t at = open + 1; at < close; ++at) {
             const text token = text_at(at);
             if (token == "," && left-- == 0) break;
             if (token == "," || (left != 0 && !is_product)) {
                 if (file_.partner(at) > at) at = file_.partner(at);
+                is_typed = found.has_type;
+                is_sum = is_sum && is_typed;  // a factor of calloc may be one
                 continue;
             }
+            const bool is_all = token == "(" && is_any_at(at - 1, "( ,");
+            if (is_all && is_any_at(file_.partner(at) + 1, ") ,")) continue;
             if (token == "sizeof") {
                 if (found.has_type) return false;
                 at = read_sizeof(at + 1, found);
                 if (at == 0) return false;
-            } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ {")) {
-                is_sum = true;
+            } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ { )")) {
+                is_sum = is_sum || !is_typed;
             }
-            if (file_.partner(at) != 0) at = file_.partner(at);
+            if (file_.partner(at) > at) at = file_.partner(at);
         }
         while (is_listed(text_at(begin - 1), ":: std")) --begin;
         if (is_listed(text_at(begin - 1), ". ->")) return false;
-        if (found.has_type ? is_sum : !read_characters(begin, open, close, found)) return false;
+        if (found.has_type ? is_sum : !keeps_characters(begin, open, close, found)) return false;
         found.begin = begin;
         found.last = open;
         found.has_initialiser = true;
@@ -26893,11 +26902,29 @@ public:
     }
 
 private:
-    // Reads the `char` in `= (char*)malloc(n)`, `= static_cast<char*>(malloc(n))` and
-    // `char* p = malloc(n)`. The size of another type is not one of characters.
-    bool read_characters(std::size_t begin, std::size_t open, std::size_t close,
-                         new_expression& found) const {
+    // Whether what is asked for may be characters. The size of another type is not one of them.
+    bool keeps_characters(std::size_t begin, std::size_t open, std::size_t close,
+                          new_expression& found) const {
         if (is_listed(text_at(open - 1), "new ]")) return false;  // operator new: of any objects
+        for (std::size_t at = open; at < close; ++at) {
+            if (is_at(at, "sizeof")) return false;
+        }
+        return read_characters(begin, found) || read_pointer(begin, found);
+    }
+
+    // Reads the `p`, `v.p` or `v->p` in `p = malloc(n)`, which may be a pointer to characters.
+    bool read_pointer(std::size_t begin, new_expression& found) const {
+        std::size_t first = begin - 2;
+        while (is_any_at(first - 1, ". ->")) first -= 2;
+        if (!is_at(begin - 1, "=") || !is_any_at(first - 1, "; { } ( ) :")) return false;
+        found.type_begin = first;
+        found.type_end = begin - 1;
+        return found.has_type = found.is_of_variable = file_.is_word_at(first);
+    }
+
+    // Reads the `char` in `= (char*)malloc(n)`, `= static_cast<char*>(malloc(n))` and
+    // `char* p = malloc(n)`.
+    bool read_characters(std::size_t begin, new_expression& found) const {
         const bool has_cast = !is_at(begin - 1, "=");
         std::size_t star = begin - 2;
         const std::size_t before = is_at(star, "*") ? 2 : 3;  // this many tokens, the cast begins
@@ -26906,24 +26933,23 @@ private:
         if (!is_at(star, "*") || !is_at(type, "char")) return false;
         if (is_at(type - 1, "unsigned")) --type;
         if (has_cast && !is_any_at(type - before, "= return")) return false;
-        for (std::size_t at = open; at < close; ++at) {
-            if (is_at(at, "sizeof")) return false;
-        }
         found.type_begin = type;
         found.type_end = star;
         found.has_type = true;
         return true;
     }
 
-    // Reads `(T)`, `(*p)` or `*p` behind `sizeof`; returns its last token or the bracket before it,
-    // and 0 if it is something else.
+    // Reads `(T)`, `(*p)`, `*p`, `(p[0])` or `p[0]` behind `sizeof`; returns its last token or the
+    // bracket before it, and 0 if it is something else.
     std::size_t read_sizeof(std::size_t at, new_expression& found) const {
         const bool has_brackets = is_at(at, "(");
         const std::size_t value = has_brackets ? at + 1 : at;
         std::size_t behind = value;
-        if (is_at(value, "*")) {
+        const std::size_t index = behind_variable(file_.tokens(), value);
+        const bool is_element = is_at(index, "[") && is_at(index + 1, "0");
+        if (is_element || is_at(value, "*")) {
             found.type_begin = value;
-            found.type_end = behind = behind_variable(file_.tokens(), value);
+            found.type_end = behind = is_element ? file_.partner(index) + 1 : index;
             found.has_type = found.is_of_variable = true;
         } else if (has_brackets) {
             behind = read_type(value, found);
@@ -28217,10 +28243,15 @@ inline text type_of_compiled_function(text plain, bool is_nameless_part) noexcep
     return is_nameless_part ? "std::pmr pool buffer" : "std::pmr::monotonic_buffer_resource buffer";
 }
 
-// Functions of the C library that allocate characters and nothing else.
-constexpr text functions_of_texts =
-    "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
-    "__getdelim realpath getcwd _IO_file_doallocate";
+// What functions of the C library and of the loader allocate that allocate one thing only.
+inline text type_of_c_function(text name) noexcept {
+    if (name == "__cxa_thread_atexit_impl") return "thread_local destructor";
+    if (is_listed(name, "_dl_allocate_tls __tls_get_addr")) return "thread-local storage";
+    constexpr text of_texts =
+        "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
+        "__getdelim realpath getcwd _IO_file_doallocate";
+    return is_listed(name, of_texts) ? "char" : "";
+}
 
 // The internal functions by which containers ask their allocator.
 inline text type_of_container_call(arena& memory, const library_call& call) {
@@ -28428,8 +28459,8 @@ private:
         const library_call& call = name.call;
         if (call.function.empty()) {
             // A function of the program that has such a name has a line.
-            if (has_line || !is_listed(name.whole, functions_of_texts)) return {};
-            return {"char", type_evidence::make_frame};
+            const text made = has_line ? text{} : type_of_c_function(name.whole);
+            return made.empty() ? type_answer{} : type_answer{made, type_evidence::make_frame};
         }
         text type = type_of_allocator_call(call);
         if (!type.empty()) return printed_answer(memory_, type, type_evidence::allocator_frame);
@@ -28821,10 +28852,12 @@ public:
         return knowledge_.meaning_of(name, wanted, memory_);
     }
 
-    // The type of `v`, `*v`, `&v`, `v.member` or `v->member`, as `decltype` has it.
+    // The type of `v`, `*v`, `v[0]`, `&v`, `v.member` or `v->member`, as `decltype` has it.
     text type_of_value(std::size_t begin, std::size_t end, int depth) const {
-        if (file_.is_at(begin, "*")) {
-            text type = decayed(type_of_value(begin + 1, end, depth));
+        const bool is_element = file_.is_at(end - 1, "]");
+        if (is_element || file_.is_at(begin, "*")) {
+            text type = decayed(is_element ? type_of_value(begin, end - 3, depth)
+                                           : type_of_value(begin + 1, end, depth));
             if (!type.ends_with("*")) return {};
             type.remove_suffix(1);
             return joined(memory_, type, "&");
@@ -29350,14 +29383,16 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         if (assigns && !element.empty()) break;
         if (!is_listed(file, container->files)) {
             // The container is made as an element of another one: construct<X, ...>(X*, ...).
-            const bool is_made = is_listed(function_inside, container->classes) &&
-                                 is_listed(file, "stl_construct.h new_allocator.h unique_ptr.h") &&
-                                 is_listed(function, "_Construct construct make_unique");
+            const bool is_made =
+                is_listed(function_inside, container->classes) &&
+                is_listed(file, "stl_construct.h new_allocator.h unique_ptr.h any") &&
+                is_listed(function, "_Construct construct make_unique _S_create");
             if (!is_made) return {};
             if (element.empty()) {
                 const text made = first_argument(names.memory(), name.parts.last().arguments);
-                element = element_of_class(names.memory(), printed_type(names.memory(), made),
-                                           container->classes);
+                element =
+                    element_of_class(names.memory(), decayed(printed_type(names.memory(), made)),
+                                     container->classes);
             }
             if (element.empty()) return {};
             break;
@@ -29462,7 +29497,7 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
     }
     const text character = character_of_string(memory, names, frames, asking);
     if (!character.empty()) return printed_answer(memory, character, type_evidence::make_frame);
-    if (is_listed(header, "std_thread.h stop_token")) call.scope = call.function;
+    if (is_listed(header, "std_thread.h stop_token shared_ptr_base.h")) call.scope = call.function;
     if (call.function != "allocate") {
         const bool is_functor = header == "std_function.h" && call.function == "_M_create";
         text type =
@@ -29772,10 +29807,14 @@ public:
 
     text written() const {
         const text own = own_word(file_, expression_);
-        if (expression_.is_request && !is_certain_request()) return {};
         if (expression_.is_of_variable) {
-            return decayed(type_of_value(expression_.type_begin, expression_.type_end, 0));
+            text type = decayed(type_of_value(expression_.type_begin, expression_.type_end, 0));
+            if (!file_.is_at(expression_.type_end, "=")) return type;
+            if (type != "char*" && type != "unsigned char*") return {};  // of p = malloc(n)
+            type.remove_suffix(1);
+            return type;
         }
+        if (expression_.is_request && !is_certain_request()) return {};
         if (expression_.is_of_value) {
             const text made = of_call(own);
             if (!made.empty() || !is_class_of_value(own)) return made;
@@ -30041,8 +30080,8 @@ private:
     }
 
     // The name in `sizeof(name)` may be a variable. `static_cast<name*>(` or `name* p =` shows that
-    // it is a type, or the debug information if the file has one class with that name and the
-    // function sees no variable.
+    // it is a type, or the debug information if the file has one class with that name, or C an
+    // alias, and the function sees no variable.
     bool is_certain_request() const {
         const text name = file_.text_at(expression_.type_begin);
         const bool is_one_word = expression_.type_end == expression_.type_begin + 1;
@@ -30051,7 +30090,9 @@ private:
         for (int left = 12; left != 0 && at > 0; --left, --at) {
             if (file_.is_at(at, "*") && file_.text_at(at - 1) == name) return true;
         }
-        return body_of_class(file_, name) != 0 && knowledge_.kind_of(name) == name_kind::type &&
+        const bool is_alias = knowledge_.is_c && knowledge_.bytes_of(name) == 0;
+        return (is_alias || body_of_class(file_, name) != 0) &&
+               knowledge_.kind_of(name) == name_kind::type &&
                find_variable(file_, expression_.type_begin).at == 0 && !is_for_others(name);
     }
 
@@ -30302,6 +30343,17 @@ inline text text_with_new(arena& memory, const source_outline& file, std::size_t
     return made;
 }
 
+// Whether the code calls the constructor of `type` at the place of the frame.
+inline bool is_constructed(arena& memory, text type, const code_frame& frame,
+                           const type_knowledge& knowledge) {
+    const function_name name = parse_function_name(memory, type);
+    if (!name.is_known()) return false;
+    const line_and_column place{static_cast<std::uint32_t>(frame.line),
+                                static_cast<std::uint32_t>(frame.column)};
+    const text made = knowledge.made(knowledge.context, name.last().name, {&place, 1}, memory);
+    return is_candidate_for(type, pretty_type(memory, made));
+}
+
 // The type of the only `new`, or request for bytes, in the macro that is used at `at`; "" if that
 // is not certain. `is_all` is set if the macro writes nothing else, so that nothing else can be
 // allocated at its place.
@@ -30327,21 +30379,38 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     // What stands around a macro that is used in turn may allocate, too.
     is_all = is_own && may_allocate(macros.definition_of(file.text_at(at))->rest);
     is_array = only.is_request || made.is_at(only.type_end, "[");
-    for (std::size_t i = 0; i < made.tokens().size(); ++i) {
+    bool has_other = only.is_request;  // another macro may allocate, too
+    // The macro may write the function that asks. Then only that can allocate there.
+    std::size_t from = 0;
+    std::size_t to = made.tokens().size();
+    const std::size_t body = only.function != 0 ? made.partner(only.function + 1) + 1 : 0;
+    if (made.is_at(body, "{") && function.is_known() &&
+        made.text_at(only.function) == function.last().name) {
+        from = body + 1;
+        to = made.partner(body);
+        is_all = true;
+    }
+    for (std::size_t i = from; i < to; ++i) {
         const text token = made.text_at(i);
         // Behind the type there may also be names and numbers. A call may be that of a macro of
         // another file.
         // A request is cast to the type of a pointer.
         bool is_harmless = only.is_request ? !is_word(token) || !made.is_at(i + 1, "(")
-                                           : is_listed(token, "( ) { }");
+                                           : is_listed(token, "( ) { } return");
         if (i >= only.begin) is_harmless = !file.has_new_in_default(token);
         const bool is_behind = i >= only.type_end && is_word(token);
         if (!is_harmless || (is_behind && made.is_any_at(i + 1, "( { <"))) is_all = false;
+        // Hardly any macro has a name with such a letter.
+        if (is_word(token) && token.find_first_of(lower_case) == no_position) has_other = true;
     }
     type_knowledge believed = knowledge;
     believed.kind = nullptr;
     believed.made = nullptr;  // its tokens have places of their own
-    return source_spelling{memory, made, only, function, believed}.spelled();
+    const text type = source_spelling{memory, made, only, function, believed}.spelled();
+    if (!is_all && !has_other && knowledge.made != nullptr) {
+        is_all = is_constructed(memory, type, frame, knowledge);
+    }
+    return type;
 }
 
 }  // namespace symbolize
@@ -30618,11 +30687,20 @@ inline bool have_same_type(const source_outline& file, const new_expression& a,
     return true;
 }
 
+// "malloc", "new", or "]" for operator new[].
+inline text called_function(const source_outline& file, const new_expression& expression) {
+    return expression.is_request ? file.text_at(expression.last - 1) : text{"new"};
+}
+
 // Whether the call in a frame, which is at `expression`, may be that of `other`, too.
 inline bool may_be_call_of(const source_outline& file, const code_frame& frame,
                            const new_expression& expression, const new_expression& other,
                            const type_knowledge& knowledge) {
     if (have_same_type(file, expression, other)) return false;
+    // A call of malloc is none of calloc.
+    const text called = called_function(file, expression);
+    const text other_called = called_function(file, other);
+    if (called != other_called && called != "]" && other_called != "]") return false;
     const auto has_call = [&](std::size_t at) {
         const source_token& token = file.tokens()[at];
         return knowledge.may_call_at(frame.file, token.line, token.column);

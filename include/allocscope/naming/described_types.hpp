@@ -184,7 +184,8 @@ struct asked_place {
                 &asked_place::are_classes,
                 is_folded ? nullptr : &asked_place::meaning,
                 is_folded ? nullptr : &asked_place::made,
-                is_folded ? nullptr : &asked_place::has_call_at};
+                is_folded ? nullptr : &asked_place::has_call_at,
+                file.ends_with(".c")};
     }
 
 private:

@@ -129,14 +129,16 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         if (assigns && !element.empty()) break;
         if (!is_listed(file, container->files)) {
             // The container is made as an element of another one: construct<X, ...>(X*, ...).
-            const bool is_made = is_listed(function_inside, container->classes) &&
-                                 is_listed(file, "stl_construct.h new_allocator.h unique_ptr.h") &&
-                                 is_listed(function, "_Construct construct make_unique");
+            const bool is_made =
+                is_listed(function_inside, container->classes) &&
+                is_listed(file, "stl_construct.h new_allocator.h unique_ptr.h any") &&
+                is_listed(function, "_Construct construct make_unique _S_create");
             if (!is_made) return {};
             if (element.empty()) {
                 const text made = first_argument(names.memory(), name.parts.last().arguments);
-                element = element_of_class(names.memory(), printed_type(names.memory(), made),
-                                           container->classes);
+                element =
+                    element_of_class(names.memory(), decayed(printed_type(names.memory(), made)),
+                                     container->classes);
             }
             if (element.empty()) return {};
             break;
@@ -241,7 +243,7 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
     }
     const text character = character_of_string(memory, names, frames, asking);
     if (!character.empty()) return printed_answer(memory, character, type_evidence::make_frame);
-    if (is_listed(header, "std_thread.h stop_token")) call.scope = call.function;
+    if (is_listed(header, "std_thread.h stop_token shared_ptr_base.h")) call.scope = call.function;
     if (call.function != "allocate") {
         const bool is_functor = header == "std_function.h" && call.function == "_M_create";
         text type =

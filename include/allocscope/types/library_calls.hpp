@@ -124,10 +124,15 @@ inline text type_of_compiled_function(text plain, bool is_nameless_part) noexcep
     return is_nameless_part ? "std::pmr pool buffer" : "std::pmr::monotonic_buffer_resource buffer";
 }
 
-// Functions of the C library that allocate characters and nothing else.
-constexpr text functions_of_texts =
-    "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
-    "__getdelim realpath getcwd _IO_file_doallocate";
+// What functions of the C library and of the loader allocate that allocate one thing only.
+inline text type_of_c_function(text name) noexcept {
+    if (name == "__cxa_thread_atexit_impl") return "thread_local destructor";
+    if (is_listed(name, "_dl_allocate_tls __tls_get_addr")) return "thread-local storage";
+    constexpr text of_texts =
+        "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
+        "__getdelim realpath getcwd _IO_file_doallocate";
+    return is_listed(name, of_texts) ? "char" : "";
+}
 
 // The internal functions by which containers ask their allocator.
 inline text type_of_container_call(arena& memory, const library_call& call) {

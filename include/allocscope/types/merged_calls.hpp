@@ -95,11 +95,20 @@ inline bool have_same_type(const source_outline& file, const new_expression& a,
     return true;
 }
 
+// "malloc", "new", or "]" for operator new[].
+inline text called_function(const source_outline& file, const new_expression& expression) {
+    return expression.is_request ? file.text_at(expression.last - 1) : text{"new"};
+}
+
 // Whether the call in a frame, which is at `expression`, may be that of `other`, too.
 inline bool may_be_call_of(const source_outline& file, const code_frame& frame,
                            const new_expression& expression, const new_expression& other,
                            const type_knowledge& knowledge) {
     if (have_same_type(file, expression, other)) return false;
+    // A call of malloc is none of calloc.
+    const text called = called_function(file, expression);
+    const text other_called = called_function(file, other);
+    if (called != other_called && called != "]" && other_called != "]") return false;
     const auto has_call = [&](std::size_t at) {
         const source_token& token = file.tokens()[at];
         return knowledge.may_call_at(frame.file, token.line, token.column);

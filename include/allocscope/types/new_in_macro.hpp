@@ -199,6 +199,17 @@ inline text text_with_new(arena& memory, const source_outline& file, std::size_t
     return made;
 }
 
+// Whether the code calls the constructor of `type` at the place of the frame.
+inline bool is_constructed(arena& memory, text type, const code_frame& frame,
+                           const type_knowledge& knowledge) {
+    const function_name name = parse_function_name(memory, type);
+    if (!name.is_known()) return false;
+    const line_and_column place{static_cast<std::uint32_t>(frame.line),
+                                static_cast<std::uint32_t>(frame.column)};
+    const text made = knowledge.made(knowledge.context, name.last().name, {&place, 1}, memory);
+    return is_candidate_for(type, pretty_type(memory, made));
+}
+
 // The type of the only `new`, or request for bytes, in the macro that is used at `at`; "" if that
 // is not certain. `is_all` is set if the macro writes nothing else, so that nothing else can be
 // allocated at its place.
@@ -224,21 +235,38 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     // What stands around a macro that is used in turn may allocate, too.
     is_all = is_own && may_allocate(macros.definition_of(file.text_at(at))->rest);
     is_array = only.is_request || made.is_at(only.type_end, "[");
-    for (std::size_t i = 0; i < made.tokens().size(); ++i) {
+    bool has_other = only.is_request;  // another macro may allocate, too
+    // The macro may write the function that asks. Then only that can allocate there.
+    std::size_t from = 0;
+    std::size_t to = made.tokens().size();
+    const std::size_t body = only.function != 0 ? made.partner(only.function + 1) + 1 : 0;
+    if (made.is_at(body, "{") && function.is_known() &&
+        made.text_at(only.function) == function.last().name) {
+        from = body + 1;
+        to = made.partner(body);
+        is_all = true;
+    }
+    for (std::size_t i = from; i < to; ++i) {
         const text token = made.text_at(i);
         // Behind the type there may also be names and numbers. A call may be that of a macro of
         // another file.
         // A request is cast to the type of a pointer.
         bool is_harmless = only.is_request ? !is_word(token) || !made.is_at(i + 1, "(")
-                                           : is_listed(token, "( ) { }");
+                                           : is_listed(token, "( ) { } return");
         if (i >= only.begin) is_harmless = !file.has_new_in_default(token);
         const bool is_behind = i >= only.type_end && is_word(token);
         if (!is_harmless || (is_behind && made.is_any_at(i + 1, "( { <"))) is_all = false;
+        // Hardly any macro has a name with such a letter.
+        if (is_word(token) && token.find_first_of(lower_case) == no_position) has_other = true;
     }
     type_knowledge believed = knowledge;
     believed.kind = nullptr;
     believed.made = nullptr;  // its tokens have places of their own
-    return source_spelling{memory, made, only, function, believed}.spelled();
+    const text type = source_spelling{memory, made, only, function, believed}.spelled();
+    if (!is_all && !has_other && knowledge.made != nullptr) {
+        is_all = is_constructed(memory, type, frame, knowledge);
+    }
+    return type;
 }
 
 }  // namespace symbolize

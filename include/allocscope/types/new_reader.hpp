@@ -24,7 +24,7 @@
 //
 // So does one whose result is kept as characters, whatever they will hold, as `new char[n]` does:
 //
-//     p = (char*)malloc(n + 1)               char* p = malloc(n)
+//     p = (char*)malloc(n + 1)               char* p = malloc(n)            p = malloc(n)
 
 #ifndef ALLOCSCOPE_TYPES_NEW_READER_HPP
 #define ALLOCSCOPE_TYPES_NEW_READER_HPP
@@ -88,25 +88,30 @@ public:
         if (is_any_at(open - 1, "posix_memalign reallocarray")) left = 2;  // commas
         const bool is_product = is_at(open - 1, "calloc");
         bool is_sum = false;
+        bool is_typed = false;  // an argument before this one has the size of a type
         for (std::size_t at = open + 1; at < close; ++at) {
             const text token = text_at(at);
             if (token == "," && left-- == 0) break;
             if (token == "," || (left != 0 && !is_product)) {
                 if (file_.partner(at) > at) at = file_.partner(at);
+                is_typed = found.has_type;
+                is_sum = is_sum && is_typed;  // a factor of calloc may be one
                 continue;
             }
+            const bool is_all = token == "(" && is_any_at(at - 1, "( ,");
+            if (is_all && is_any_at(file_.partner(at) + 1, ") ,")) continue;
             if (token == "sizeof") {
                 if (found.has_type) return false;
                 at = read_sizeof(at + 1, found);
                 if (at == 0) return false;
-            } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ {")) {
-                is_sum = true;
+            } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ { )")) {
+                is_sum = is_sum || !is_typed;
             }
-            if (file_.partner(at) != 0) at = file_.partner(at);
+            if (file_.partner(at) > at) at = file_.partner(at);
         }
         while (is_listed(text_at(begin - 1), ":: std")) --begin;
         if (is_listed(text_at(begin - 1), ". ->")) return false;
-        if (found.has_type ? is_sum : !read_characters(begin, open, close, found)) return false;
+        if (found.has_type ? is_sum : !keeps_characters(begin, open, close, found)) return false;
         found.begin = begin;
         found.last = open;
         found.has_initialiser = true;
@@ -140,11 +145,29 @@ public:
     }
 
 private:
-    // Reads the `char` in `= (char*)malloc(n)`, `= static_cast<char*>(malloc(n))` and
-    // `char* p = malloc(n)`. The size of another type is not one of characters.
-    bool read_characters(std::size_t begin, std::size_t open, std::size_t close,
-                         new_expression& found) const {
+    // Whether what is asked for may be characters. The size of another type is not one of them.
+    bool keeps_characters(std::size_t begin, std::size_t open, std::size_t close,
+                          new_expression& found) const {
         if (is_listed(text_at(open - 1), "new ]")) return false;  // operator new: of any objects
+        for (std::size_t at = open; at < close; ++at) {
+            if (is_at(at, "sizeof")) return false;
+        }
+        return read_characters(begin, found) || read_pointer(begin, found);
+    }
+
+    // Reads the `p`, `v.p` or `v->p` in `p = malloc(n)`, which may be a pointer to characters.
+    bool read_pointer(std::size_t begin, new_expression& found) const {
+        std::size_t first = begin - 2;
+        while (is_any_at(first - 1, ". ->")) first -= 2;
+        if (!is_at(begin - 1, "=") || !is_any_at(first - 1, "; { } ( ) :")) return false;
+        found.type_begin = first;
+        found.type_end = begin - 1;
+        return found.has_type = found.is_of_variable = file_.is_word_at(first);
+    }
+
+    // Reads the `char` in `= (char*)malloc(n)`, `= static_cast<char*>(malloc(n))` and
+    // `char* p = malloc(n)`.
+    bool read_characters(std::size_t begin, new_expression& found) const {
         const bool has_cast = !is_at(begin - 1, "=");
         std::size_t star = begin - 2;
         const std::size_t before = is_at(star, "*") ? 2 : 3;  // this many tokens, the cast begins
@@ -153,24 +176,23 @@ private:
         if (!is_at(star, "*") || !is_at(type, "char")) return false;
         if (is_at(type - 1, "unsigned")) --type;
         if (has_cast && !is_any_at(type - before, "= return")) return false;
-        for (std::size_t at = open; at < close; ++at) {
-            if (is_at(at, "sizeof")) return false;
-        }
         found.type_begin = type;
         found.type_end = star;
         found.has_type = true;
         return true;
     }
 
-    // Reads `(T)`, `(*p)` or `*p` behind `sizeof`; returns its last token or the bracket before it,
-    // and 0 if it is something else.
+    // Reads `(T)`, `(*p)`, `*p`, `(p[0])` or `p[0]` behind `sizeof`; returns its last token or the
+    // bracket before it, and 0 if it is something else.
     std::size_t read_sizeof(std::size_t at, new_expression& found) const {
         const bool has_brackets = is_at(at, "(");
         const std::size_t value = has_brackets ? at + 1 : at;
         std::size_t behind = value;
-        if (is_at(value, "*")) {
+        const std::size_t index = behind_variable(file_.tokens(), value);
+        const bool is_element = is_at(index, "[") && is_at(index + 1, "0");
+        if (is_element || is_at(value, "*")) {
             found.type_begin = value;
-            found.type_end = behind = behind_variable(file_.tokens(), value);
+            found.type_end = behind = is_element ? file_.partner(index) + 1 : index;
             found.has_type = found.is_of_variable = true;
         } else if (has_brackets) {
             behind = read_type(value, found);

@@ -155,8 +155,8 @@ private:
         const library_call& call = name.call;
         if (call.function.empty()) {
             // A function of the program that has such a name has a line.
-            if (has_line || !is_listed(name.whole, functions_of_texts)) return {};
-            return {"char", type_evidence::make_frame};
+            const text made = has_line ? text{} : type_of_c_function(name.whole);
+            return made.empty() ? type_answer{} : type_answer{made, type_evidence::make_frame};
         }
         text type = type_of_allocator_call(call);
         if (!type.empty()) return printed_answer(memory_, type, type_evidence::allocator_frame);

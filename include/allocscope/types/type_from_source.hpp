@@ -58,10 +58,14 @@ public:
 
     text written() const {
         const text own = own_word(file_, expression_);
-        if (expression_.is_request && !is_certain_request()) return {};
         if (expression_.is_of_variable) {
-            return decayed(type_of_value(expression_.type_begin, expression_.type_end, 0));
+            text type = decayed(type_of_value(expression_.type_begin, expression_.type_end, 0));
+            if (!file_.is_at(expression_.type_end, "=")) return type;
+            if (type != "char*" && type != "unsigned char*") return {};  // of p = malloc(n)
+            type.remove_suffix(1);
+            return type;
         }
+        if (expression_.is_request && !is_certain_request()) return {};
         if (expression_.is_of_value) {
             const text made = of_call(own);
             if (!made.empty() || !is_class_of_value(own)) return made;
@@ -327,8 +331,8 @@ private:
     }
 
     // The name in `sizeof(name)` may be a variable. `static_cast<name*>(` or `name* p =` shows that
-    // it is a type, or the debug information if the file has one class with that name and the
-    // function sees no variable.
+    // it is a type, or the debug information if the file has one class with that name, or C an
+    // alias, and the function sees no variable.
     bool is_certain_request() const {
         const text name = file_.text_at(expression_.type_begin);
         const bool is_one_word = expression_.type_end == expression_.type_begin + 1;
@@ -337,7 +341,9 @@ private:
         for (int left = 12; left != 0 && at > 0; --left, --at) {
             if (file_.is_at(at, "*") && file_.text_at(at - 1) == name) return true;
         }
-        return body_of_class(file_, name) != 0 && knowledge_.kind_of(name) == name_kind::type &&
+        const bool is_alias = knowledge_.is_c && knowledge_.bytes_of(name) == 0;
+        return (is_alias || body_of_class(file_, name) != 0) &&
+               knowledge_.kind_of(name) == name_kind::type &&
                find_variable(file_, expression_.type_begin).at == 0 && !is_for_others(name);
     }
 

@@ -56,6 +56,9 @@ struct type_knowledge {
     // Whether the frame's function has, for a place in the source, code that calls the same as the
     // frame. Null: that is not known.
     bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;
+    // The source is C: where an alias is visible, only the function can have a variable with its
+    // name.
+    bool is_c = false;
 
     // What the functions above say, or the least that is certain without them.
     name_kind kind_of(text name) const;

@@ -140,10 +140,12 @@ public:
         return knowledge_.meaning_of(name, wanted, memory_);
     }
 
-    // The type of `v`, `*v`, `&v`, `v.member` or `v->member`, as `decltype` has it.
+    // The type of `v`, `*v`, `v[0]`, `&v`, `v.member` or `v->member`, as `decltype` has it.
     text type_of_value(std::size_t begin, std::size_t end, int depth) const {
-        if (file_.is_at(begin, "*")) {
-            text type = decayed(type_of_value(begin + 1, end, depth));
+        const bool is_element = file_.is_at(end - 1, "]");
+        if (is_element || file_.is_at(begin, "*")) {
+            text type = decayed(is_element ? type_of_value(begin, end - 3, depth)
+                                           : type_of_value(begin + 1, end, depth));
             if (!type.ends_with("*")) return {};
             type.remove_suffix(1);
             return joined(memory_, type, "&");

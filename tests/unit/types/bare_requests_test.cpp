@@ -351,6 +351,13 @@ TEST_CASE("bare_requests: a copied std::function names its lambda in a function 
     CHECK(copied("std::_Function_handler<int(), part>::_M_manager(int)") == "?");
 }
 
+TEST_CASE("bare_requests: the control block of a pointer that somebody else made") {
+    CHECK(type_of({{"__shared_count<part *>", "bits/shared_ptr_base.h"}}, "@f();") ==
+          "std::shared_ptr<part> control block");
+    CHECK(type_of({{"__shared_count<part, std::default_delete<part> >", "bits/shared_ptr_base.h"}},
+                  "@f();") == "?");
+}
+
 TEST_CASE("bare_requests: what a thread needs") {
     CHECK(type_of({{"thread<(lambda at f.cpp:1:2)>", "bits/std_thread.h"}}, "@f();") ==
           "std::thread state");
@@ -421,6 +428,8 @@ TEST_CASE("bare_requests: an element that another container makes may allocate, 
     };
     CHECK(inside("_Construct<std::vector<part>, int>", "bits/stl_construct.h") == "part");
     CHECK(inside("_Construct<mine, int>", "bits/stl_construct.h") == "?");
+    CHECK(inside("_S_create<std::vector<part> &>", "any") == "part");
+    CHECK(inside("_S_create<mine &>", "any") == "?");
     CHECK(inside("_Construct<std::vector<part>, int>", "bits/stl_construct.h", "g") == "?");
     CHECK(inside("mine", "bits/stl_pair.h") == "?");
     CHECK(inside("operator=", "bits/vector.tcc") == "?");

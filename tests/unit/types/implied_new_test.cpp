@@ -15,6 +15,7 @@ using allocscope::symbolize::known_fits;
 using allocscope::symbolize::name_kind;
 using allocscope::symbolize::size_fit;
 using allocscope::symbolize::source_cache;
+using allocscope::symbolize::source_places;
 using allocscope::symbolize::type_answer;
 using allocscope::symbolize::type_evidence;
 using allocscope::symbolize::type_knowledge;
@@ -22,7 +23,8 @@ using allocscope::symbolize::type_knowledge;
 namespace {
 
 // "part": certain; "part if as large": a candidate; "w, else part": refuted by its size; "?".
-std::string type_at_mark(const std::string& source, const char* function = "main") {
+std::string type_at_mark(const std::string& source, const char* function = "main",
+                         bool is_constructed = false) {
     const allocscope_test::marked_source marked{source};
     arena memory;
     code_frame frame;
@@ -39,6 +41,11 @@ std::string type_at_mark(const std::string& source, const char* function = "main
         const bool is_type = name == "part" || name == "other" || name == "app";
         return is_type ? name_kind::type : name_kind::unknown;
     };
+    if (is_constructed) {  // a part, at the place of the mark
+        knowledge.made = [](void*, text own, const source_places&, arena&) {
+            return own == "part" ? text{"app::part"} : text{};
+        };
+    }
     knowledge.bytes = [](void*, text name) { return std::uint64_t{name == "w" ? 16U : 8U}; };
     const type_answer answer = allocscope::symbolize::name_type(names, frames, sources, knowledge);
     const std::string name{answer.name.data(), answer.name.size()};
@@ -189,6 +196,31 @@ TEST_CASE("implied_new: what a macro makes is the type where the size says so") 
     CHECK(type_at_mark("#if A\n#define MAKE new part\n#endif\n@MAKE;") == "?");
     CHECK(type_at_mark("#define MAKE new part\n#undef MAKE\n@MAKE;") == "?");
     CHECK(type_at_mark("#define MAKE new part\n#define MAKE new other\n@MAKE;") == "?");
+}
+
+TEST_CASE("implied_new: the macro writes the function that asks") {
+    const std::string test =
+        "#define CASE(T) struct T##_case : part { static part* make() { return new T; } }; int n = "
+        "count(T());\n";
+    CHECK(type_at_mark(test + "; @CASE(other)", "other_case::make()") == "other");
+    CHECK(type_at_mark(test + "; @CASE(other)", "other_case::other_case()") == "other if as large");
+    CHECK(type_at_mark("#define CASE(T) part* make() { count(T()); return new T; }\n; @CASE(other)",
+                       "make()") == "other if as large");
+}
+
+TEST_CASE("implied_new: the code constructs what the macro makes") {
+    const auto constructed = [](const std::string& source) {
+        return type_at_mark(source, "main", true);
+    };
+    const std::string make = "#define MAKE(T) wrap(new T(3))\n";
+    CHECK(constructed(make + "; @MAKE(part);") == "part");
+    CHECK(constructed(make + "; @MAKE(app::part);") == "app::part");
+    CHECK(constructed(make + "; @MAKE(other);") == "other if as large");
+    CHECK(type_at_mark(make + "; @MAKE(part);") == "part if as large");
+    // WRAP may be a macro of another file.
+    CHECK(constructed("#define MAKE(T) WRAP(new T(3))\n; @MAKE(part);") == "part if as large");
+    CHECK(constructed("#define ONE(T) f((T*)malloc(sizeof(T)))\n; @ONE(part);") ==
+          "part if as large");
 }
 
 TEST_CASE("implied_new: a macro of a header in the folder of the file") {

@@ -47,6 +47,8 @@ TEST_CASE("merged_calls: the call of a branch may be that of the other one") {
     CHECK(is_merged("void* f() { if (n) return keep(new @dog); return keep(new cat); }"));
     CHECK(is_merged("if (n) p = new @dog; else p = new unknown;"));
     CHECK(is_merged("if (n) p = new a::@cat; else p = new b::cat;"));
+    CHECK(is_merged("p = @malloc(sizeof(dog)); if (!p) return; q = malloc(2 * sizeof(cat));"));
+    CHECK(is_merged("if (n) p = new @dog; else p = ::operator new(2 * sizeof(cat));"));
 }
 
 TEST_CASE("merged_calls: both calls are there, or cannot be one") {
@@ -54,6 +56,8 @@ TEST_CASE("merged_calls: both calls are there, or cannot be one") {
     CHECK_FALSE(is_merged("if (n) p = new @dog; else p = new cat;", false, true));
     CHECK_FALSE(is_merged("if (n) p = new @dog; else p = new dog;"));
     CHECK_FALSE(is_merged("if (n) p = new @dog; else p = new cow;"));
+    CHECK_FALSE(is_merged("p = @malloc(sizeof(dog)); if (!p) return; q = calloc(3, sizeof(cat));"));
+    CHECK_FALSE(is_merged("if (n) p = new @dog; else p = malloc(sizeof(cat));"));
     CHECK_FALSE(is_merged("struct s { s() : p(new @dog) {} cat* f() { return new cat; } };"));
     CHECK_FALSE(is_merged("if constexpr (n) p = new @dog; else p = new cat;"));
     CHECK_FALSE(is_merged("if constexpr (n) { p = f(new dog); } else { p = new @cat; }"));

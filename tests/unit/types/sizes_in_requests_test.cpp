@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <string>
 
 #include "unit/types/marked_source.hpp"
@@ -25,6 +26,10 @@ TEST_CASE("sizes_in_requests: the size of what a pointer points to") {
     CHECK(type_of("calloc(3, sizeof(*p))") == "part");
     CHECK(type_of("realloc(p, sizeof *p * 3)") == "part");
     CHECK(type_of("malloc(n * sizeof(*p))") == "part");
+    CHECK(type_of("malloc(sizeof(p[0]))") == "part");
+    CHECK(type_of("calloc(n, sizeof p[0])") == "part");
+    CHECK(type_of("malloc(sizeof(p[1]))") == "?");  // p may be a type, and this an array
+    CHECK(type_of("malloc(sizeof(n[0]))") == "?");
     CHECK(type_of("malloc(sizeof *n)") == "?");
     CHECK(type_of("malloc(sizeof *q)") == "?");
     CHECK(type_of("malloc(sizeof *p[0])") == "?");
@@ -37,6 +42,24 @@ TEST_CASE("sizes_in_requests: the size of what a pointer points to") {
     CHECK(type_of("reallocarray(p, n, sizeof *p)") == "part");
     CHECK(type_of("posix_memalign(&q, 64, sizeof *p)") == "part");
     CHECK(type_of("posix_memalign(&q, sizeof *p, n)") == "?");
+}
+
+TEST_CASE("sizes_in_requests: in C, an alias of a header is no variable") {
+    const auto type_of = [](const std::string& source, bool is_c = true) {
+        const source_file file{source + "\n"};
+        allocscope::symbolize::type_knowledge knowledge;
+        using allocscope::symbolize::name_kind;
+        knowledge.kind = [](void*, allocscope::plain::text) { return name_kind::type; };
+        knowledge.bytes = [](void*, allocscope::plain::text name) -> std::uint64_t {
+            return name == "part_t" ? 0 : 24;  // of an alias, and of a structure
+        };
+        knowledge.is_c = is_c;
+        return type_at(file.path(), 1, 0, "f", knowledge);
+    };
+    CHECK(type_of("void f() { p->q = malloc(sizeof(part_t)); }") == "part_t");
+    CHECK(type_of("void f() { p->q = malloc(sizeof(part_t)); }", false) == "?");
+    CHECK(type_of("void f(long part_t) { p->q = malloc(sizeof(part_t)); }") == "?");
+    CHECK(type_of("void f() { p->q = malloc(sizeof(part)); }") == "?");  // `struct part part;`
 }
 
 TEST_CASE("sizes_in_requests: the name of a class that no variable has") {
@@ -82,6 +105,46 @@ TEST_CASE("sizes_in_requests: a number of characters") {
     CHECK(type_of("p = (char*)pool.malloc(n);") == "?");
     CHECK(type_of("p = static_cast<char*>(::operator new(n));") == "?");
     CHECK(type_of("p = (char*)operator new[](n);") == "?");
+}
+
+TEST_CASE("sizes_in_requests: what a pointer to characters gets") {
+    const auto type_of = [](const std::string& statement) {
+        const source_file file{"void f(box* v, long n) { " + statement + " }\n"};
+        allocscope::symbolize::type_knowledge knowledge;
+        knowledge.meaning = [](void*, allocscope::plain::text name,
+                               allocscope::symbolize::asked_name, arena&) {
+            const bool is_text = name == "p" || name == "v->p" || name == "v->in.p";
+            if (is_text) return allocscope::plain::text{"char*"};
+            return allocscope::plain::text{name == "v" ? "box*" : name == "q" ? "char**" : ""};
+        };
+        return type_at(file.path(), 1, 0, "f(box*, long)", knowledge);
+    };
+    CHECK(type_of("p = malloc(n + 1);") == "char");
+    CHECK(type_of("if (n) p = realloc(p, n * 2);") == "char");
+    CHECK(type_of("if ((v->p = calloc(n, 1)) == 0) return;") == "char");
+    CHECK(type_of("v->in.p = malloc(strlen(s) + 1);") == "char");
+    CHECK(type_of("unsigned char* u; u = malloc(n);") == "unsigned char");
+    CHECK(type_of("v = malloc(n);") == "?");
+    CHECK(type_of("q = malloc(n);") == "?");
+    CHECK(type_of("v[0].p = malloc(n);") == "?");  // it is another p
+    CHECK(type_of("p = malloc(sizeof(part) + n);") == "?");
+    CHECK(type_of("p = ::operator new(n);") == "?");
+    CHECK(type_of("p = q = malloc(n);") == "?");
+}
+
+TEST_CASE("sizes_in_requests: a factor may be a sum") {
+    const auto type_of = [](const std::string& call) {
+        const source_file file{"void f(part* p) { p = (part*)" + call + "; }\n"};
+        return type_at(file.path(), 1, 0, "f(part*)");
+    };
+    CHECK(type_of("calloc(n + 1, sizeof(part))") == "part");
+    CHECK(type_of("calloc(sizeof(part), n + 1)") == "part");
+    CHECK(type_of("calloc(n, sizeof(part) + 1)") == "?");
+    CHECK(type_of("calloc(sizeof(part) + 1, n)") == "?");
+    CHECK(type_of("realloc(p, (sizeof(part) * (n + 1)))") == "part");
+    CHECK(type_of("malloc((sizeof(part)))") == "part");
+    CHECK(type_of("malloc((sizeof(part) + 1))") == "?");
+    CHECK(type_of("malloc((sizeof(part) + 1) * n)") == "?");
 }
 
 TEST_CASE("sizes_in_requests: a request at the beginning of a file") {

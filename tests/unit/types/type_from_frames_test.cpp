@@ -252,6 +252,10 @@ TEST_CASE("type_from_frames: functions of the C library") {
     CHECK(of({"__strdup", "realpath", "main"}) == "char");
     CHECK(of({"_IO_file_doallocate", "_IO_doallocbuf"}) == "char");
     CHECK(of({"", "__asprintf", "main"}) == "char");
+    CHECK(of({"", "_dl_allocate_tls", "pthread_create", "main"}) == "thread-local storage");
+    CHECK(of({"", "__tls_get_addr", "main"}) == "thread-local storage");
+    CHECK(of({"__cxa_thread_atexit_impl", "__cxa_thread_atexit", "main"}) ==
+          "thread_local destructor");
     CHECK(of({"", "fopen_like", "main"}) == "?");
     CHECK(of({"strdup", "main"}, 3) == "?");  // a function of the program
     CHECK(of({"app::strdup(char const*)", "main"}) == "?");

@@ -30350,7 +30350,7 @@ inline bool is_constructed(arena& memory, text type, const code_frame& frame,
     if (!name.is_known()) return false;
     const line_and_column place{static_cast<std::uint32_t>(frame.line),
                                 static_cast<std::uint32_t>(frame.column)};
-    const text made = knowledge.made(knowledge.context, name.last().name, {&place, 1}, memory);
+    const text made = knowledge.made_by(name.last().name, {&place, 1}, memory);
     return is_candidate_for(type, pretty_type(memory, made));
 }
 

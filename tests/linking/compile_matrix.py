@@ -38,13 +38,15 @@ STRICT_OF_GCC = [
     "-Wzero-as-null-pointer-constant"]
 # All that clang can say, but for what no C++17 program with structures could avoid, ...
 EVERYTHING = ["-Weverything", "-Wno-c++98-compat", "-Wno-c++98-compat-pedantic", "-Wno-padded"]
-# ... and what a library of headers that hooks malloc could not. The last two are those of newer
-# releases: one wants containers for pointers, the other contradicts -Wcovered-switch-default.
+# ... and what a library of headers that hooks malloc could not. The last three are those of newer
+# releases: one wants containers for pointers, the second contradicts -Wcovered-switch-default, and
+# the third does not want each module to have a state of its own.
 OF_HEADERS = [
     "-Wno-weak-vtables", "-Wno-global-constructors", "-Wno-exit-time-destructors",
     "-Wno-reserved-identifier", "-Wno-undefined-reinterpret-cast", "-Wno-missing-noreturn",
     "-Wno-covered-switch-default", "-Wno-suggest-destructor-override",
-    "-Wno-unknown-warning-option", "-Wno-unsafe-buffer-usage", "-Wno-switch-default"]
+    "-Wno-unknown-warning-option", "-Wno-unsafe-buffer-usage", "-Wno-switch-default",
+    "-Wno-unique-object-duplication"]
 # What does not change what the headers mean, but what they are compiled to.
 ODD_FLAGS = ["-funsigned-char", "-ffast-math", "-fvisibility=hidden", "-D_FILE_OFFSET_BITS=64",
              "-D_GLIBCXX_ASSERTIONS", "-D_GLIBCXX_DEBUG"]

@@ -103,7 +103,7 @@ int main() {
 def knows_types_by_their_sizes(recorder, folder):
     """Objects that are alive at the end of the program cannot be read, but have their sizes."""
     program = compiled(folder, "types", """struct part { long numbers[7]; } one;
-static void* kept[9];
+static void* volatile kept[9];
 static int at;
 static void* keep(void* block) { return kept[at++] = block; }
 #define KEEP(T, count) keep(new T count)

@@ -29,6 +29,7 @@ inline int source_text_input(const std::uint8_t* data, std::size_t size) {
     allocscope::plain::arena memory;
     const symbolize::source_outline file{memory, {bytes.get(), length}};
     const std::size_t tokens = file.tokens().size();
+    const symbolize::type_knowledge nothing;
     for (const char* name : {"main", "app::pool<int>::f()", "void f<int, char>(int)"}) {
         const symbolize::function_name function = symbolize::parse_function_name(memory, name);
         for (const symbolize::new_expression& each : file.expressions()) {
@@ -37,7 +38,7 @@ inline int source_text_input(const std::uint8_t* data, std::size_t size) {
                 __builtin_trap();
             }
             if (!each.has_type) continue;
-            const symbolize::source_spelling spelling{memory, file, each, function, {}};
+            const symbolize::source_spelling spelling{memory, file, each, function, nothing};
             static_cast<void>(spelling.spelled());
         }
     }

@@ -103,13 +103,14 @@ void read_as_source(const std::string& characters) {
     const symbolize::source_outline file{memory, seen(characters)};
     const symbolize::function_name function =
         symbolize::parse_function_name(memory, "app::pool<int>::f()");
+    const symbolize::type_knowledge nothing;
     for (const symbolize::new_expression& expression : file.expressions()) {
         REQUIRE(expression.begin < file.tokens().size());
         REQUIRE(expression.last < file.tokens().size());
         REQUIRE(expression.reach < file.tokens().size());
         REQUIRE(expression.type_end <= file.tokens().size());
         if (!expression.has_type) continue;
-        const symbolize::source_spelling spelling{memory, file, expression, function, {}};
+        const symbolize::source_spelling spelling{memory, file, expression, function, nothing};
         static_cast<void>(spelling.spelled());
     }
     for (int line = 0; line < 6; ++line) {

@@ -7958,7 +7958,7 @@ constexpr bool is_too_high(std::uintptr_t address, std::uint64_t bytes = 0) noex
     return address >= end || bytes > end - address;
 }
 
-// What all maps together have taken.
+// What all live object maps together have taken.
 ALLOCSCOPE_HIDDEN inline atomic<std::size_t> map_bytes_taken{0};
 
 inline void return_map_pages(void* pages, std::size_t bytes) noexcept {
@@ -11200,7 +11200,8 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// Whether modules can be told apart without a lock. Otherwise nothing is read in any module.
+// Whether any module can be found without a lock. Otherwise only those that were loaded with the
+// program can: see unwind/holding_module.hpp.
 ALLOCSCOPE_INLINE bool can_tell_modules() noexcept {
     return &_dl_find_object != nullptr;
 }
@@ -20799,7 +20800,7 @@ struct default_rule {
 };
 
 constexpr default_rule default_rules[] = {
-    // most types have these
+    // The two that are asked for most come first.
     {"basic_string", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, true},
     {"unique_ptr", 1, {"std::default_delete<$0>"}, false},
     {"vector deque list forward_list", 1, {"std::allocator<$0>"}, true},
@@ -25606,6 +25607,7 @@ public:
 
     // Where names of functions and files are kept.
     kept_texts& texts() noexcept { return texts_; }
+
     // Whether the module of a location is the program itself.
     bool is_program(text module) const {
         if (detail::names_another_process()) {
@@ -26868,7 +26870,7 @@ public:
         }
         while (is_listed(text_at(begin - 1), ":: std")) --begin;
         if (is_listed(text_at(begin - 1), ". ->")) return false;
-        if (found.has_type ? is_sum : !keeps_characters(begin, open, close, found)) return false;
+        if (found.has_type ? is_sum : !read_kept_type(begin, open, close, found)) return false;
         found.begin = begin;
         found.last = open;
         found.has_initialiser = true;
@@ -26902,9 +26904,9 @@ public:
     }
 
 private:
-    // Whether what is asked for may be characters. The size of another type is not one of them.
-    bool keeps_characters(std::size_t begin, std::size_t open, std::size_t close,
-                          new_expression& found) const {
+    // Reads what the result is kept as, if the request has no `sizeof`: then it may be characters.
+    bool read_kept_type(std::size_t begin, std::size_t open, std::size_t close,
+                        new_expression& found) const {
         if (is_listed(text_at(open - 1), "new ]")) return false;  // operator new: of any objects
         for (std::size_t at = open; at < close; ++at) {
             if (is_at(at, "sizeof")) return false;
@@ -28605,7 +28607,8 @@ namespace symbolize {
 
 class name_scopes {
 public:
-    // The names are read at the token `at`, in the function `name`.
+    // The names are read at the token `at`, in the function `name`. All that is given must stay
+    // valid.
     name_scopes(arena& memory, const source_outline& file, std::size_t at,
                 const function_name& name, const type_knowledge& knowledge)
         : memory_(memory), knowledge_(knowledge), file_(file), place_(at), name_(name) {}
@@ -30407,9 +30410,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     believed.kind = nullptr;
     believed.made = nullptr;  // its tokens have places of their own
     const text type = source_spelling{memory, made, only, function, believed}.spelled();
-    if (!is_all && !has_other && knowledge.made != nullptr) {
-        is_all = is_constructed(memory, type, frame, knowledge);
-    }
+    if (!is_all && !has_other) is_all = is_constructed(memory, type, frame, knowledge);
     return type;
 }
 

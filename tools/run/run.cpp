@@ -124,9 +124,7 @@ class recorded_run {
 public:
     explicit recorded_run(const run_options& wanted)
         : wanted_(wanted), ages_(wanted.record.age_step) {
-        if (wanted.report_signal != 0) {
-            name_of_signal_ = std::string{"signal "} + wanted.name_of_report_signal;
-        }
+        name_of_signal_ = std::string{"signal "} + wanted.report_signal.name;
     }
 
     int run() {
@@ -144,7 +142,7 @@ public:
         const bool is_recorded = why_not_.empty() && no_memory_.empty();
         order.preload = is_recorded ? preload_value(folder, file) : preload_before();
         order.before_execution = [&file] { file.name_process(); };
-        started_program program{order, wanted_.report_signal, error};
+        started_program program{order, wanted_.report_signal.number, error};
         if (program.process_id() < 0) {
             return refuse("run", "\"" + executed_file() + "\" cannot be run: " + error);
         }

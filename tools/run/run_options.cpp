@@ -157,16 +157,13 @@ std::string read_every(const std::string& text, run_options& into) {
 std::string read_signal(const std::string& text, run_options& into) {
     const std::string name = text.compare(0, 3, "SIG") == 0 ? text.substr(3) : text;
     // sigabbrev_np, which knows the names of all signals, is missing in glibc before 2.32.
-    static constexpr struct {
-        int number;
-        const char* name;
-    } known[] = {{SIGHUP, "HUP"},   {SIGUSR1, "USR1"},   {SIGUSR2, "USR2"},
-                 {SIGALRM, "ALRM"}, {SIGWINCH, "WINCH"}, {SIGURG, "URG"},
-                 {SIGIO, "IO"},     {SIGPOLL, "POLL"},   {SIGPWR, "PWR"}};
-    for (const auto& each : known) {
+    static constexpr named_signal known[] = {
+        {SIGHUP, "HUP"},   {SIGUSR1, "USR1"},   {SIGUSR2, "USR2"},
+        {SIGALRM, "ALRM"}, {SIGWINCH, "WINCH"}, {SIGURG, "URG"},
+        {SIGIO, "IO"},     {SIGPOLL, "POLL"},   {SIGPWR, "PWR"}};
+    for (const named_signal& each : known) {
         if (name == each.name) {
-            into.report_signal = each.number;
-            into.name_of_report_signal = each.name;
+            into.report_signal = each;
             return {};
         }
     }

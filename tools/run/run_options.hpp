@@ -12,6 +12,11 @@
 
 namespace allocscope_tools {
 
+struct named_signal {
+    int number = 0;  // 0: none
+    const char* name = "";
+};
+
 struct run_options {
     allocscope::options record;
     bool follows_children = false;
@@ -23,8 +28,7 @@ struct run_options {
     bool includes_arguments = false;  // the report has the whole command line
     bool is_live = false;             // show a screen while it runs, instead of reports
     double every_seconds = -1;        // < 0: only at the end
-    int report_signal = 0;            // 0: none
-    const char* name_of_report_signal = nullptr;
+    named_signal report_signal;
     std::string file;          // the file to execute; "": command[0] along $PATH
     arguments library_frames;  // patterns: see types/frame_rule.hpp
     arguments command;

@@ -35,7 +35,8 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// Whether modules can be told apart without a lock. Otherwise nothing is read in any module.
+// Whether any module can be found without a lock. Otherwise only those that were loaded with the
+// program can: see unwind/holding_module.hpp.
 ALLOCSCOPE_INLINE bool can_tell_modules() noexcept {
     return &_dl_find_object != nullptr;
 }

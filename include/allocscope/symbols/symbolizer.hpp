@@ -168,6 +168,7 @@ public:
 
     // Where names of functions and files are kept.
     kept_texts& texts() noexcept { return texts_; }
+
     // Whether the module of a location is the program itself.
     bool is_program(text module) const {
         if (detail::names_another_process()) {

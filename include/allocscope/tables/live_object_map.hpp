@@ -58,7 +58,7 @@ constexpr bool is_too_high(std::uintptr_t address, std::uint64_t bytes = 0) noex
     return address >= end || bytes > end - address;
 }
 
-// What all maps together have taken.
+// What all live object maps together have taken.
 ALLOCSCOPE_HIDDEN inline atomic<std::size_t> map_bytes_taken{0};
 
 inline void return_map_pages(void* pages, std::size_t bytes) noexcept {

@@ -48,7 +48,7 @@ struct default_rule {
 };
 
 constexpr default_rule default_rules[] = {
-    // most types have these
+    // The two that are asked for most come first.
     {"basic_string", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, true},
     {"unique_ptr", 1, {"std::default_delete<$0>"}, false},
     {"vector deque list forward_list", 1, {"std::allocator<$0>"}, true},

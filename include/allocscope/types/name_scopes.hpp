@@ -30,7 +30,8 @@ namespace symbolize {
 
 class name_scopes {
 public:
-    // The names are read at the token `at`, in the function `name`.
+    // The names are read at the token `at`, in the function `name`. All that is given must stay
+    // valid.
     name_scopes(arena& memory, const source_outline& file, std::size_t at,
                 const function_name& name, const type_knowledge& knowledge)
         : memory_(memory), knowledge_(knowledge), file_(file), place_(at), name_(name) {}

@@ -263,9 +263,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     believed.kind = nullptr;
     believed.made = nullptr;  // its tokens have places of their own
     const text type = source_spelling{memory, made, only, function, believed}.spelled();
-    if (!is_all && !has_other && knowledge.made != nullptr) {
-        is_all = is_constructed(memory, type, frame, knowledge);
-    }
+    if (!is_all && !has_other) is_all = is_constructed(memory, type, frame, knowledge);
     return type;
 }
 

@@ -111,7 +111,7 @@ public:
         }
         while (is_listed(text_at(begin - 1), ":: std")) --begin;
         if (is_listed(text_at(begin - 1), ". ->")) return false;
-        if (found.has_type ? is_sum : !keeps_characters(begin, open, close, found)) return false;
+        if (found.has_type ? is_sum : !read_kept_type(begin, open, close, found)) return false;
         found.begin = begin;
         found.last = open;
         found.has_initialiser = true;
@@ -145,9 +145,9 @@ public:
     }
 
 private:
-    // Whether what is asked for may be characters. The size of another type is not one of them.
-    bool keeps_characters(std::size_t begin, std::size_t open, std::size_t close,
-                          new_expression& found) const {
+    // Reads what the result is kept as, if the request has no `sizeof`: then it may be characters.
+    bool read_kept_type(std::size_t begin, std::size_t open, std::size_t close,
+                        new_expression& found) const {
         if (is_listed(text_at(open - 1), "new ]")) return false;  // operator new: of any objects
         for (std::size_t at = open; at < close; ++at) {
             if (is_at(at, "sizeof")) return false;

@@ -13648,10 +13648,8 @@ struct thread_state : thread_entry {
     std::uint32_t tagged_cohort = 0;
     std::uint32_t tagged_cohort_tag = 0;
     std::uint32_t tagged_cohort_epoch = no_epoch;
-    std::uint32_t next_cohort = 0;  // in the page that is being filled
-    std::uint32_t last_cohort = 0;
+    std::uint32_t next_cohort = 0;    // in the page that is being filled; 0: there is none
     std::uint32_t next_detailed = 0;  // likewise, of cohorts with details
-    std::uint32_t last_detailed = 0;
     const void* last_born = nullptr;  // with details: where the record of the newest object lies
     cohort_of_site cohorts;
     foreign_deaths foreign;
@@ -16140,13 +16138,12 @@ ALLOCSCOPE_SLOW_PATH std::uint32_t take_cohort(thread_state& thread, std::uint32
     }
     if (id != no_cohort) return id;
     std::uint32_t& next = has_details ? thread.next_detailed : thread.next_cohort;
-    std::uint32_t& last = has_details ? thread.last_detailed : thread.last_cohort;
     next = (next + parts - 1) & ~(parts - 1);
-    if (next == last) {
+    // Nothing else says where the page ends: a signal handler may jump away between two stores.
+    if (next == 0 || next % cohort_table::page_ids == cohort_table::page_cohorts) {
         const std::uint32_t first = process.cohorts.add_page();
         if (first == 0) return no_cohort;
         next = first;
-        last = first + cohort_table::page_cohorts;
     }
     id = next;
     next += parts;
@@ -18474,7 +18471,6 @@ inline void release_thread_tables(thread_state& thread) noexcept {
     thread.returned_detailed.store(0, memory_order::relaxed);
     thread.returned_epochs.store(nullptr, memory_order::relaxed);
     thread.next_cohort = thread.next_detailed = 0;
-    thread.last_cohort = thread.last_detailed = 0;
 }
 
 // Called while the gate is shut and nobody reads the tables. Returns false when a thread is still

@@ -94,13 +94,12 @@ ALLOCSCOPE_SLOW_PATH std::uint32_t take_cohort(thread_state& thread, std::uint32
     }
     if (id != no_cohort) return id;
     std::uint32_t& next = has_details ? thread.next_detailed : thread.next_cohort;
-    std::uint32_t& last = has_details ? thread.last_detailed : thread.last_cohort;
     next = (next + parts - 1) & ~(parts - 1);
-    if (next == last) {
+    // Nothing else says where the page ends: a signal handler may jump away between two stores.
+    if (next == 0 || next % cohort_table::page_ids == cohort_table::page_cohorts) {
         const std::uint32_t first = process.cohorts.add_page();
         if (first == 0) return no_cohort;
         next = first;
-        last = first + cohort_table::page_cohorts;
     }
     id = next;
     next += parts;

@@ -157,10 +157,8 @@ struct thread_state : thread_entry {
     std::uint32_t tagged_cohort = 0;
     std::uint32_t tagged_cohort_tag = 0;
     std::uint32_t tagged_cohort_epoch = no_epoch;
-    std::uint32_t next_cohort = 0;  // in the page that is being filled
-    std::uint32_t last_cohort = 0;
+    std::uint32_t next_cohort = 0;    // in the page that is being filled; 0: there is none
     std::uint32_t next_detailed = 0;  // likewise, of cohorts with details
-    std::uint32_t last_detailed = 0;
     const void* last_born = nullptr;  // with details: where the record of the newest object lies
     cohort_of_site cohorts;
     foreign_deaths foreign;

@@ -189,7 +189,6 @@ inline void release_thread_tables(thread_state& thread) noexcept {
     thread.returned_detailed.store(0, memory_order::relaxed);
     thread.returned_epochs.store(nullptr, memory_order::relaxed);
     thread.next_cohort = thread.next_detailed = 0;
-    thread.last_cohort = thread.last_detailed = 0;
 }
 
 // Called while the gate is shut and nobody reads the tables. Returns false when a thread is still

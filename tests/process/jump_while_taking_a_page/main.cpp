@@ -1,5 +1,5 @@
 // Danger: a signal handler jumps away between two stores of a hook that belong together. When a
-// page of cohorts was full, a jump at one instruction made all cohorts after it lie outside of their
+// page of cohorts was full, a jump at one instruction made all later cohorts lie outside of their
 // pages. So a handler jumps away at each of the instructions that follow when a page was taken.
 //
 // The trap flag of the processor makes a signal of each instruction.

@@ -2075,6 +2075,9 @@ namespace detail {
 // write(2) under another name, so that no user of the library has to include <unistd.h>.
 extern "C" long allocscope_write(int descriptor, const void* bytes,
                                  unsigned long length) __asm__("write");
+// The place of errno, for the same reason.
+extern "C" int* allocscope_errno() noexcept __asm__("__errno_location");
+constexpr int interrupted = 4;  // EINTR
 
 // Writes to stderr, one part after the other.
 inline void print_line(const char* prefix, const char* text) noexcept {
@@ -2084,6 +2087,7 @@ inline void print_line(const char* prefix, const char* text) noexcept {
         while (part[length] != '\0') ++length;
         while (length != 0) {
             const long written = allocscope_write(2, part, length);
+            if (written < 0 && *allocscope_errno() == interrupted) continue;
             if (written <= 0) return;  // stderr cannot be written to
             part += written;
             length -= static_cast<std::size_t>(written);
@@ -2328,20 +2332,22 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline std::uint64_t checked_probability(double probab
         char space[160] = {};
         fixed_text text{space, sizeof space - 1};
         text.append("allocscope: fail_randomly::probability is ");
-        if (probability > -1e15 && probability < 1e15) {
-            const auto thousandths = static_cast<std::int64_t>(probability * 1000);
-            const std::int64_t whole = thousandths / 1000;
-            const std::int64_t rest = thousandths % 1000;
-            if (probability < 0 && whole == 0) text.append('-');
-            text.append_signed(whole);
+        const bool is_number = probability < 0 || probability > 0;
+        const bool is_small = probability > -1e15 && probability < 1e15;
+        const auto thousandths = is_small ? static_cast<std::int64_t>(probability * 1000) : 0;
+        if (!is_small) {
+            text.append(is_number ? "far out of range" : "not a number");
+        } else if (thousandths == 0 || thousandths == 1000) {
+            text.append(probability < 0 ? "a little below 0" : "a little above 1");
+        } else {
+            if (probability < 0) text.append('-');
+            const auto digits =
+                static_cast<std::uint64_t>(thousandths < 0 ? -thousandths : thousandths);
+            text.append_decimal(digits / 1000);
             text.append('.');
-            const auto digits = static_cast<std::uint64_t>(rest < 0 ? -rest : rest);
-            text.append_decimal(digits / 100);
+            text.append_decimal(digits / 100 % 10);
             text.append_decimal(digits / 10 % 10);
             text.append_decimal(digits % 10);
-        } else {
-            const bool is_number = probability < 0 || probability > 0;
-            text.append(is_number ? "far out of range" : "not a number");
         }
         text.append("; it must be in 0..1");
         refuse_options(space);
@@ -29806,6 +29812,7 @@ public:
 
     text written() const {
         const text own = own_word(file_, expression_);
+        if (expression_.is_request && is_handed_out()) return {};
         if (expression_.is_of_variable) {
             text type = decayed(type_of_value(expression_.type_begin, expression_.type_end, 0));
             if (!file_.is_at(expression_.type_end, "=")) return type;
@@ -30093,6 +30100,26 @@ private:
         return (is_alias || body_of_class(file_, name) != 0) &&
                knowledge_.kind_of(name) == name_kind::type &&
                find_variable(file_, expression_.type_begin).at == 0 && !is_for_others(name);
+    }
+
+    // Whether these are characters only for the allocator that asks for them:
+    //     void* get(size_t n) { char* p = malloc(n); ... return p; }
+    bool is_handed_out() const {
+        std::size_t result = expression_.function;
+        if (expression_.type_begin > expression_.begin || result == 0) return false;
+        std::size_t end = file_.partner(result + 1);
+        while (!file_.is_any_at(end, "{ ;")) ++end;
+        while (file_.is_at(result - 1, "::")) result -= 2;
+        if (!file_.is_at(result - 1, "*") || !file_.is_at(result - 2, "void")) return false;
+        std::size_t kept = expression_.begin;
+        while (!file_.is_any_at(kept, "= ; { }")) --kept;
+        const text name = file_.text_at(kept - 1);
+        bool is_returned = false;
+        for (std::size_t at = expression_.begin; at < file_.partner(end); ++at) {
+            is_returned = file_.is_at(at, "return") || (is_returned && !file_.is_at(at, ";"));
+            if (is_returned && file_.text_at(at) == name) return true;
+        }
+        return false;
     }
 
     // Whether the next statements of the block make an object of another class, which may have the

@@ -106,20 +106,22 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline std::uint64_t checked_probability(double probab
         char space[160] = {};
         fixed_text text{space, sizeof space - 1};
         text.append("allocscope: fail_randomly::probability is ");
-        if (probability > -1e15 && probability < 1e15) {
-            const auto thousandths = static_cast<std::int64_t>(probability * 1000);
-            const std::int64_t whole = thousandths / 1000;
-            const std::int64_t rest = thousandths % 1000;
-            if (probability < 0 && whole == 0) text.append('-');
-            text.append_signed(whole);
+        const bool is_number = probability < 0 || probability > 0;
+        const bool is_small = probability > -1e15 && probability < 1e15;
+        const auto thousandths = is_small ? static_cast<std::int64_t>(probability * 1000) : 0;
+        if (!is_small) {
+            text.append(is_number ? "far out of range" : "not a number");
+        } else if (thousandths == 0 || thousandths == 1000) {
+            text.append(probability < 0 ? "a little below 0" : "a little above 1");
+        } else {
+            if (probability < 0) text.append('-');
+            const auto digits =
+                static_cast<std::uint64_t>(thousandths < 0 ? -thousandths : thousandths);
+            text.append_decimal(digits / 1000);
             text.append('.');
-            const auto digits = static_cast<std::uint64_t>(rest < 0 ? -rest : rest);
-            text.append_decimal(digits / 100);
+            text.append_decimal(digits / 100 % 10);
             text.append_decimal(digits / 10 % 10);
             text.append_decimal(digits % 10);
-        } else {
-            const bool is_number = probability < 0 || probability > 0;
-            text.append(is_number ? "far out of range" : "not a number");
         }
         text.append("; it must be in 0..1");
         refuse_options(space);

@@ -81,6 +81,9 @@ namespace detail {
 // write(2) under another name, so that no user of the library has to include <unistd.h>.
 extern "C" long allocscope_write(int descriptor, const void* bytes,
                                  unsigned long length) __asm__("write");
+// The place of errno, for the same reason.
+extern "C" int* allocscope_errno() noexcept __asm__("__errno_location");
+constexpr int interrupted = 4;  // EINTR
 
 // Writes to stderr, one part after the other.
 inline void print_line(const char* prefix, const char* text) noexcept {
@@ -90,6 +93,7 @@ inline void print_line(const char* prefix, const char* text) noexcept {
         while (part[length] != '\0') ++length;
         while (length != 0) {
             const long written = allocscope_write(2, part, length);
+            if (written < 0 && *allocscope_errno() == interrupted) continue;
             if (written <= 0) return;  // stderr cannot be written to
             part += written;
             length -= static_cast<std::size_t>(written);

@@ -58,6 +58,7 @@ public:
 
     text written() const {
         const text own = own_word(file_, expression_);
+        if (expression_.is_request && is_handed_out()) return {};
         if (expression_.is_of_variable) {
             text type = decayed(type_of_value(expression_.type_begin, expression_.type_end, 0));
             if (!file_.is_at(expression_.type_end, "=")) return type;
@@ -345,6 +346,26 @@ private:
         return (is_alias || body_of_class(file_, name) != 0) &&
                knowledge_.kind_of(name) == name_kind::type &&
                find_variable(file_, expression_.type_begin).at == 0 && !is_for_others(name);
+    }
+
+    // Whether these are characters only for the allocator that asks for them:
+    //     void* get(size_t n) { char* p = malloc(n); ... return p; }
+    bool is_handed_out() const {
+        std::size_t result = expression_.function;
+        if (expression_.type_begin > expression_.begin || result == 0) return false;
+        std::size_t end = file_.partner(result + 1);
+        while (!file_.is_any_at(end, "{ ;")) ++end;
+        while (file_.is_at(result - 1, "::")) result -= 2;
+        if (!file_.is_at(result - 1, "*") || !file_.is_at(result - 2, "void")) return false;
+        std::size_t kept = expression_.begin;
+        while (!file_.is_any_at(kept, "= ; { }")) --kept;
+        const text name = file_.text_at(kept - 1);
+        bool is_returned = false;
+        for (std::size_t at = expression_.begin; at < file_.partner(end); ++at) {
+            is_returned = file_.is_at(at, "return") || (is_returned && !file_.is_at(at, ";"));
+            if (is_returned && file_.text_at(at) == name) return true;
+        }
+        return false;
     }
 
     // Whether the next statements of the block make an object of another class, which may have the

@@ -3,14 +3,12 @@
 // compiled: alone (it compares the names of its functions)
 
 #include "../../support/escape.hpp"
-#include "../../support/forked_child.hpp"
 
 #include <allocscope/allocscope.hpp>
 
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <initializer_list>
@@ -26,7 +24,6 @@
 
 using namespace allocscope;
 using allocscope_test::allocate;
-using allocscope_test::in_child;
 using allocscope_test::release;
 
 namespace {
@@ -402,81 +399,6 @@ TEST_CASE("allocations_of counts this thread exactly, and itself never") {
     stops = true;
     noise.join();
     CHECK_THROWS_AS(allocations_of([] { throw std::logic_error{"mine"}; }), std::logic_error);
-}
-
-TEST_CASE("guards report, abort, call or throw, and only when broken") {
-    allocation_budget none;
-    none.allocations = 0;
-    int calls = 0;
-    const auto count = on_violation::call(
-        [](const check_result& found, void* context) {
-            if (!found.passed()) ++*static_cast<int*>(context);
-        },
-        &calls);
-    { const budget_guard guard{none, count}; }
-    CHECK(calls == 0);
-    {
-        const budget_guard guard{none, count};
-        release(allocate(1));
-    }
-    CHECK(calls == 1);
-    char* left = nullptr;
-    {
-        const leak_guard guard{"kept", count};
-        left = make_text(2);
-    }
-    delete[] left;
-    CHECK(calls == 2);
-    {
-        leak_guard guard{"kept", count};
-        left = make_text(2);
-        for (int i = 0; i < 2; ++i) CHECK(!guard.finish().passed());
-    }
-    delete[] left;
-    CHECK(calls == 3);
-
-    bool was_thrown = false;
-    {
-        budget_guard guard{"thrown", none, on_violation::throw_error()};
-        release(allocate(1));
-        try {
-            guard.finish();
-        } catch (const violation_error& error) {
-            was_thrown = has(error.what(), "thrown") && !error.result().passed();
-        }
-    }
-    CHECK(was_thrown);
-    // An exception that passes through a broken guard stays what it is.
-    const auto throws_through = [&none, &count] {
-        const budget_guard guard{none, count};
-        release(allocate(1));
-        throw std::logic_error{"mine"};
-    };
-    CHECK_THROWS_AS(throws_through(), std::logic_error);
-    CHECK(calls == 4);
-
-    const auto reported = in_child([&none] {
-        const budget_guard guard{"loud", none};
-        release(allocate(1));
-        return 0;
-    });
-    CHECK(reported.exited_with(0));
-    CHECK(has(reported.text.c_str(), "allocscope: budget \"loud\": allocations is 1, allowed 0"));
-    const auto aborted = in_child([&none] {
-        signal(SIGABRT, SIG_DFL);  // doctest's would report a failure
-        const budget_guard guard{"fatal", none, on_violation::abort()};
-        release(allocate(1));
-        return 0;
-    });
-    CHECK(aborted.was_killed_by(SIGABRT));
-    CHECK(has(aborted.text.c_str(), "fatal"));
-    const auto destroyed = in_child([&none] {
-        const budget_guard guard{"unfinished", none, on_violation::throw_error()};
-        release(allocate(1));
-        return 0;
-    });
-    CHECK(destroyed.exited_with(0));
-    CHECK(has(destroyed.text.c_str(), "unfinished"));
 }
 
 TEST_CASE("windows and guards nest and overlap") {

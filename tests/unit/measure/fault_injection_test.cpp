@@ -220,6 +220,10 @@ TEST_CASE("bad numbers are refused by name") {
     CHECK(has(refusal_of([] { static_cast<void>(fail_randomly(1.5, 1)); }),
               "probability is 1.500; it must be in 0..1"));
     CHECK(has(refusal_of([] { static_cast<void>(fail_randomly(-0.25, 1)); }), "is -0.250"));
+    CHECK(has(refusal_of([] { static_cast<void>(fail_randomly(1.0001, 1)); }),
+              "is a little above 1; it must be in 0..1"));
+    CHECK(has(refusal_of([] { static_cast<void>(fail_randomly(-0.0001, 1)); }),
+              "is a little below 0"));
     CHECK(has(refusal_of([] { static_cast<void>(fail_randomly(std::nan(""), 1)); }),
               "probability is not a number; it must be in 0..1"));
     CHECK(has(refusal_of([] { static_cast<void>(fail_randomly(-1e300, 1)); }),

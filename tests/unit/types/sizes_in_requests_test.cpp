@@ -132,6 +132,20 @@ TEST_CASE("sizes_in_requests: what a pointer to characters gets") {
     CHECK(type_of("p = q = malloc(n);") == "?");
 }
 
+TEST_CASE("sizes_in_requests: what an allocator hands out is no text") {
+    const auto type_of = [](const std::string& result, const std::string& statements) {
+        const source_file file{result + " get(long n) noexcept { " + statements + " }\n"};
+        return type_at(file.path(), 1, 0, "get(long)");
+    };
+    CHECK(type_of("void*", "char* p = malloc(n); if (!p) abort(); return p;") == "?");
+    CHECK(type_of("static void *", "char* p = (char*)malloc(n + 8); return p + 8;") == "?");
+    CHECK(type_of("void* pool::", "char* p = malloc(n); { return (void*)p; }") == "?");
+    CHECK(type_of("void*", "char* p = malloc(n); keep(p); return nullptr;") == "char");
+    CHECK(type_of("char*", "char* p = malloc(n); return p;") == "char");
+    CHECK(type_of("text", "char* p = malloc(n); return text{p, n};") == "char");
+    CHECK(type_of("void*", "char* p = malloc(n * sizeof(long)); return p;") == "long");
+}
+
 TEST_CASE("sizes_in_requests: a factor may be a sum") {
     const auto type_of = [](const std::string& call) {
         const source_file file{"void f(part* p) { p = (part*)" + call + "; }\n"};

@@ -194,6 +194,8 @@ SINGLE = [
     (F + "{ std::vector<bool> v(900); hold(std::move(v)); }", ["unsigned long"]),
     (F + "{ static std::filesystem::path p(\"/one/two/three\"); keep(&p); }",
      ["std::filesystem::path components"]),
+    (F + "{ static std::filesystem::path p(\"/one/a_name_of_many_letters\"); static auto q = p; "
+     "keep(&p); keep(&q); }", ["char", "std::filesystem::path components"]),
     (F + "{ std::unordered_set<int> s; s.insert(3); hold(std::move(s)); }",
      ["int", "hash buckets"]),
     (F + "{ auto a = std::async(std::launch::deferred, [] { return 3; }); hold(std::move(a)); }",

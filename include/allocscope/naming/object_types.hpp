@@ -78,6 +78,10 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
         fits.of_answer = known.fit_of_answer(stack, type.name, bytes);
     }
     const text candidate = type.candidate;
+    if (candidate == symbolize::path_components) {
+        type = {symbolize::part_of_path(bytes), symbolize::type_evidence::make_frame};
+        return;
+    }
     if (candidate.starts_with("<")) {
         type.candidate = symbolize::fitting_type(scratch, type.candidate, [&](text each) {
             return fit_at(stack.asking_address(), each);

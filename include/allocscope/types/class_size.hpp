@@ -44,7 +44,7 @@ inline std::uint64_t bytes_of_plain_type(text type) noexcept {
         {"short", 2},        {"unsigned short", 2}, {"int", 4},         {"unsigned", 4},
         {"unsigned int", 4}, {"wchar_t", 4},        {"char32_t", 4},    {"float", 4},
         {"long", 8},         {"unsigned long", 8},  {"long long", 8},   {"unsigned long long", 8},
-        {"double", 8},       {"long double", 16}};
+        {"double", 8},       {"long double", 16},   {"std::byte", 1}};
     if (type.ends_with("*")) return sizeof(void*);
     for (const auto& each : arithmetic) {
         if (type == each.name) return each.bytes;
@@ -76,7 +76,9 @@ inline size_fit compare_size(arena& memory, text type, const type_names& known,
     }
     size_fit fit = size_fit::unknown;
     for (const named_type* each = known.all(own.name); each != nullptr; each = each->next) {
-        if (is_scoped && each->qualified != path) continue;
+        const bool is_outer = each->qualified.size() < path.size() && !each->qualified.empty() &&
+                              path.ends_with(each->qualified);  // not that of the function
+        if (is_outer || (is_scoped && each->qualified != path)) continue;
         const bool is_alias = each->bytes == 0;  // or only declared: its size is unknown
         if (is_alias && own.arguments.empty()) return size_fit::unknown;
         const text whole =

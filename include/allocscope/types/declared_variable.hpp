@@ -71,7 +71,7 @@ inline declared_variable declared_there(const source_outline& file, std::size_t 
     found.begin = begin_of_type(file, end);
     std::size_t before = found.begin;
     constexpr text specifiers =
-        "static const thread_local constexpr inline mutable volatile extern";
+        "static const thread_local constexpr inline mutable volatile extern struct union";
     while (before > 1 && is_listed(file.text_at(before - 1), specifiers)) --before;
     const bool is_alone = found.begin != 0 && file.is_any_at(before - 1, "; { } ( , :");
     if (is_alone) found.end = end;
@@ -99,6 +99,13 @@ inline bool is_initialised(const source_outline& file, std::size_t at) noexcept 
         at = file.partner(at - 2) - 1;
     }
     return file.is_at(at - 1, ":");
+}
+
+// Whether the name at `at` is read in `sizeof(*p)` or `sizeof *p`.
+inline bool is_in_sizeof(const source_outline& file, std::size_t at) noexcept {
+    while (file.is_at(at - 1, "*")) --at;
+    return file.is_at(at - 1, "sizeof") ||
+           (file.is_at(at - 1, "(") && file.is_at(at - 2, "sizeof"));
 }
 
 // Searches the blocks around the token at `from`, the innermost first, and what classes declare
@@ -131,7 +138,7 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             constexpr text in_expressions =
                 "; { } ( ) = + - ! . -> :: ? / % return else do case throw co_return co_yield "
                 "new struct class union enum";
-            const bool is_object = file.is_any_at(at + 1, ". ->");
+            const bool is_object = file.is_any_at(at + 1, ". ->") || is_in_sizeof(file, at);
             if (is_object || is_listed(file.text_at(at - 1), in_expressions)) continue;
             if (is_initialised(file, at)) continue;
             found = declared_there(file, at);

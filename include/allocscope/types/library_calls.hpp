@@ -101,6 +101,14 @@ inline text type_of_character_buffer(const library_call& call) noexcept {
     return is_plain ? character : text{};
 }
 
+// A path of libstdc++ has the list of its parts in a block of 8 bytes and 48 for each part. The same
+// functions allocate the text of a part. A text that is as large as a list is taken for one.
+constexpr text path_components = "std::filesystem::path components";
+
+inline text part_of_path(std::uint64_t bytes) noexcept {
+    return bytes % 48 == 8 ? path_components : text{"char"};
+}
+
 // What functions of libstdc++.so and libc++.so allocate that allocate one thing only, by the start
 // of their whole name, and the functions without a name that they call.
 inline text type_of_compiled_function(text plain, bool is_nameless_part) noexcept {
@@ -119,7 +127,7 @@ inline text type_of_compiled_function(text plain, bool is_nameless_part) noexcep
     }
     if (start.empty()) return {};
     if (start.starts_with("std::__")) return is_nameless_part ? "FILE" : "std::thread state";
-    if (start.starts_with("std::filesystem::")) return "std::filesystem::path components";
+    if (start.starts_with("std::filesystem::")) return path_components;
     if (!start.starts_with("std::pmr::")) return "char";  // the text of an exception or an error
     return is_nameless_part ? "std::pmr pool buffer" : "std::pmr::monotonic_buffer_resource buffer";
 }

@@ -49,6 +49,7 @@ public:
         const text member = whole.empty() ? in_own_template(word) : text{};
         if (!member.empty()) return member;
         if (whole.empty() && first == "using") return path_behind(nearest->at + 1);
+        if (whole.empty() && is_declared_again(word) && may_inherit(word, function)) return {};
         if (whole.empty()) {
             whole = made_visible(word, nearest);
         } else if (may_inherit(whole, function) && knowledge_.only_of(word).empty()) {
@@ -135,12 +136,18 @@ private:
         const text own = name_.components[count - 2].name;
         const std::size_t scope = function.size() - name_.last().name.size();
         if (scope < function.size() && whole.starts_with(function.substr(0, scope))) return false;
-        if (knowledge_.bytes_of(own) == 0) return false;  // a namespace
         const std::size_t body = body_of_class(file_, own);
+        if (body == 0 && knowledge_.bytes_of(own) == 0) return false;  // a namespace
         for (std::size_t i = file_.class_named(own); i < body; ++i) {
             if (file_.is_at(i, ":")) return true;
         }
         return body == 0;
+    }
+
+    // Whether several scopes of the file declare the name.
+    bool is_declared_again(text word) const {
+        const name_declaration* const last = file_.last_declared(word);
+        return last != nullptr && file_.declared_before(*last) != nullptr;
     }
 
     bool is_around(const name_declaration& each) const {

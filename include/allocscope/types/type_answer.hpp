@@ -53,7 +53,8 @@ struct type_answer {
     bool is_array = false;  // the source says so: the block may be larger than one object
     // The answer if there is no name, or the name is refuted, and the block is as large as such an
     // object: "app::part". "app::box<" or "app::box<int" means a class made from that template,
-    // with that first argument; "<int, app::part>" one of these. "": there is no candidate.
+    // with that first argument; "<int, app::part>" one of these; path_components also a text. "":
+    // there is no candidate.
     text candidate = {};
 
     bool is_known() const noexcept { return evidence != type_evidence::none; }

@@ -121,6 +121,9 @@ public:
         if (name.components.size() < 2) return true;
         const text own = name.last().name;
         const text outer = name.components[name.components.size() - 2].name;
+        const local_name local = find_local_name(file_, expression_.begin, own);
+        const bool is_local = local.what == local_name::kind::other && local.is_of_function;
+        if (is_local && outer == name_.last().name) return false;
         bool is_class = false;
         for (const name_declaration* each = file_.last_declared(own); each != nullptr;
              each = file_.declared_before(*each)) {
@@ -255,13 +258,25 @@ public:
     }
 
 private:
-    // The types of the pack in `new Ts`; "" if it is something else.
+    // The types of the pack in `new Ts` or `new box<Ts>`; "" if it is something else.
     text of_pack() const {
-        if (expression_.type_end != expression_.type_begin + 1) return {};
-        if (file_.is_at(expression_.type_end, "[")) return {};  // the size is that of several
-        const text word = file_.text_at(expression_.type_begin);
+        const std::size_t end = expression_.type_end;
+        if (file_.is_at(end, "[")) return {};  // the size is that of several
+        std::size_t pack = expression_.type_begin;
+        while (pack < end && !is_parameter(file_.text_at(pack))) ++pack;
+        if (pack == end || file_.is_at(pack + 1, ".")) return {};
         const text nothing;
-        return is_parameter(word) ? meaning_of(word, false, &nothing) : text{};
+        const text all = meaning_of(file_.text_at(pack), false, &nothing);
+        if (end == expression_.type_begin + 1 || all.empty()) return all;
+        text_out types{memory_};
+        const std::size_t count = split_arguments(memory_, joined(memory_, "<", all, ">")).size();
+        bool are_known = true;
+        for (member_ = 0; member_ < count && are_known; ++member_) {
+            if (member_ != 0) types << ", ";
+            are_known = write(types, expression_.type_begin, end, 0);
+        }
+        member_ = no_position;
+        return are_known ? types.view() : text{};
     }
 
     // The class whose constructor is called for the expression, or what the function returns that

@@ -81,6 +81,22 @@ inline bool hands_on_request(read_names& names, const list<code_frame>& frames, 
     return true;
 }
 
+// The T of an allocator pool<T> of the user, which may itself ask std::allocator<T>, or inherit it; ""
+// for other functions.
+inline text wanted_by_allocator(arena& memory, const read_name& function) {
+    const list<name_component>& parts = function.parts.components;
+    if (own_name_of(function) != "allocate" || parts.size() < 2) return {};
+    text arguments = parts[parts.size() - 2].arguments;
+    if (function.call.scope == "allocator_traits") {
+        const text allocator = function.call.scope_first;
+        if (allocator.starts_with("std::") || !allocator.contains("<")) return {};
+        arguments = allocator.substr(allocator.find('<'));
+    } else if (!function.call.function.empty()) {
+        return {};
+    }
+    return arguments.empty() ? text{} : printed_type(memory, first_argument(memory, arguments));
+}
+
 // With -O2 a program has one function in place of two with equal code: g++ makes one call the
 // other, and the calls inlined there have the names of the other. The frames further out show it:
 //
@@ -99,6 +115,11 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
     bool was_member = false;  // an inner frame is a member of a container
     for (std::size_t at = asking + 1; answer.is_known() && at < frames.size(); ++at) {
         const read_name& outer = names.of(frames[at].function);
+        text wanted;
+        if (inner->call.function == "allocate") wanted = wanted_by_allocator(memory, outer);
+        if (!wanted.empty() && wanted != answer.name && bytes_of_plain_type(answer.name) != 1) {
+            return {};
+        }
         if (outer.call.function.empty()) break;
         const bool is_same_function = outer.plain == inner->plain;
         inner = &outer;
@@ -265,6 +286,11 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames, source
     type_answer answer;
     if (!hands_on_request(names, frames, asking, sources, knowledge, answer)) return answer;
     answer = type_from_frames(names, frames, asking, sources);
+    if (answer.name == path_components) {
+        answer = {};
+        answer.candidate = path_components;
+        return answer;
+    }
     if (answer.is_known() || asking == frames.size()) return answer;
     answer = type_of_bare_request(names, frames, asking, sources, knowledge);
     if (answer.is_known()) return answer;

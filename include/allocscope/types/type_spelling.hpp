@@ -86,11 +86,12 @@ public:
                 const std::size_t close = file_.partner(i + 1);
                 if (behind_variable(file_.tokens(), i + 2) != close) return false;
                 word = type_of_value(i + 2, close, depth);
-                if (word.empty()) return false;
+                if (word.empty() || may_be_captured(word)) return false;
                 i = close;
             } else if (is_word(word)) {
                 const bool is_inner = i > begin && file_.is_at(i - 1, "::");
                 const text known = is_inner ? text{} : of_template(i, begin, end, depth);
+                if (i == end) return false;
                 std::size_t dots = i + 1;
                 while (file_.is_any_at(dots, "* & const")) ++dots;
                 const bool is_pack =
@@ -264,6 +265,14 @@ public:
     }
 
 private:
+    // Whether a variable with that type may be a copy in a lambda, where the debug information has it
+    // as constant: `decltype(v)` is the type of what was copied.
+    bool may_be_captured(text type) const {
+        const bool is_constant = type.ends_with("const") || type.starts_with("const ");
+        return is_constant && type.find_first_of("*&") == no_position && name_.is_known() &&
+               name_.last().name == "operator()";
+    }
+
     bool is_in_template() const noexcept { return !headers_.empty() || !instantiated_.empty(); }
 
     static bool is_plain_word(text word) noexcept {
@@ -323,7 +332,8 @@ private:
     }
 
     // What the name at `at` stands for in this instantiation of a template; "" if that is not
-    // certain, or does not depend on the template. `at` may move past members after the name.
+    // certain, or does not depend on the template. `at` may move past members after the name, and to
+    // `end` if the name is an alias that cannot be read.
     text of_template(std::size_t& at, std::size_t begin, std::size_t end, int depth) const {
         const text word = file_.text_at(at);
         const bool has_arguments = at + 1 < end && file_.is_at(at + 1, "<");
@@ -335,10 +345,10 @@ private:
             constexpr int most_aliases = 8;  // of aliases in a row
             text_out type{memory_};
             const bool is_wanted = is_in_template() || local.is_of_function || is_of_namespace;
-            if (is_wanted && depth < most_aliases &&
-                write(type, local.begin, local.end, depth + 1)) {
-                return type.view();
-            }
+            const bool is_read =
+                is_wanted && depth < most_aliases && write(type, local.begin, local.end, depth + 1);
+            if (is_read) return type.view();
+            if (local.is_of_function) at = end;
         }
         const bool is_local = local.what != local_name::kind::none && local.is_of_function;
         return is_in_template() && !is_local ? described_path(at, end) : text{};
@@ -378,9 +388,11 @@ private:
         const bool is_pack = own.packs == 1 && index == own.pack;
         const bool has_all = own.packs == 1 ? arguments.size() + 1 >= count
                                             : own.packs == 0 && arguments.size() == count;
-        if (is_pack != (mark != nullptr) || !has_all) return {};
+        const bool is_one = is_pack && mark == nullptr && member_ != no_position;
+        if ((is_pack != (mark != nullptr) && !is_one) || !has_all) return {};
         // A pack takes what the other parameters leave.
         const std::size_t behind = arguments.size() - (count - index - 1);
+        if (is_one) return index + member_ < behind ? arguments[index + member_] : text{};
         const std::size_t first = own.packs == 1 && index > own.pack ? behind - 1 : index;
         text_out all{memory_};
         for (std::size_t i = first; i < (is_pack ? behind : first + 1); ++i) {
@@ -434,6 +446,9 @@ private:
 
     list<const template_header*> headers_;  // outermost first
     list<std::size_t> instantiated_;        // the components of the name that have arguments
+
+protected:
+    mutable std::size_t member_ = no_position;  // the one that a pack stands for; else: all
 };
 
 }  // namespace symbolize

@@ -66,9 +66,10 @@ private:
 };
 
 // The type that the source has there, without debug information but `knowledge`; "?" when it is not
-// certain.
+// certain. `candidate` gets what the size of the block can still make it.
 inline std::string type_at(const std::string& path, int line, int column, const char* function,
-                           const allocscope::symbolize::type_knowledge& knowledge = {}) {
+                           const allocscope::symbolize::type_knowledge& knowledge = {},
+                           std::string* candidate = nullptr) {
     allocscope::plain::arena memory;
     allocscope::symbolize::code_frame frame;
     frame.function = function;
@@ -77,13 +78,23 @@ inline std::string type_at(const std::string& path, int line, int column, const 
     frame.column = column;
     allocscope::symbolize::source_cache sources;
     allocscope::symbolize::read_names names{memory};
-    const auto type = allocscope::symbolize::type_from_source(names, frame, sources, knowledge);
+    allocscope::symbolize::source_notes notes;
+    const auto type =
+        allocscope::symbolize::type_from_source(names, frame, sources, knowledge, &notes);
+    if (candidate != nullptr) candidate->assign(notes.deduced.data(), notes.deduced.size());
     return type.empty() ? "?" : std::string{type.data(), type.size()};
 }
 
 inline std::string type_at_mark(const std::string& source, const char* function = "main") {
     const marked_source marked{source};
     return type_at(marked.path(), marked.line(), marked.column(), function);
+}
+
+inline std::string candidate_at_mark(const std::string& source, const char* function) {
+    const marked_source marked{source};
+    std::string candidate;
+    type_at(marked.path(), marked.line(), marked.column(), function, {}, &candidate);
+    return candidate;
 }
 
 }  // namespace allocscope_test

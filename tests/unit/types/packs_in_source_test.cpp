@@ -30,3 +30,14 @@ TEST_CASE("packs_in_source: a parameter `auto` is an argument behind those of th
     const char* none = "template <class T> auto f(T x, h<auto(int)> y) { return @new T(x); }";
     CHECK(type_at_mark(none, "auto f<int>(int, h<auto(int)>)") == "?");
 }
+
+TEST_CASE(
+    "packs_in_source: one argument of a pack is any of them, as the size of the block tells") {
+    using allocscope_test::candidate_at_mark;
+    const char* one = "template <class... T> void f() { (keep(@new T()), ...); }";
+    CHECK(candidate_at_mark(one, "void f<int, long>()") == "<int, long>");
+    const char* inner = "template <class A, class... T> void f() { (keep(@new b<T, A>()), ...); }";
+    CHECK(candidate_at_mark(inner, "void f<char, int, long>()") == "<b<int,char>, b<long,char>>");
+    const char* array = "template <class... T> void f() { (keep(@new b<T>[3]()), ...); }";
+    CHECK(candidate_at_mark(array, "void f<int, long>()") == "");
+}

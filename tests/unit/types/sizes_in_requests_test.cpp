@@ -44,6 +44,19 @@ TEST_CASE("sizes_in_requests: the size of what a pointer points to") {
     CHECK(type_of("posix_memalign(&q, sizeof *p, n)") == "?");
 }
 
+TEST_CASE("sizes_in_requests: without debug information, a declaration tells what is pointed to") {
+    const auto type_of = [](const std::string& statements) {
+        const source_file file{"struct part* f(part* a) { " + statements + " }\n"};
+        return type_at(file.path(), 1, 0, "f");
+    };
+    CHECK(type_of("struct part* p = malloc(sizeof *p);") == "part");
+    CHECK(type_of("part *p; if (!a) return 0; p = malloc(sizeof(*p));") == "part");
+    CHECK(type_of("part **p = malloc(3 * sizeof *p);") == "part*");
+    CHECK(type_of("a = calloc(3, sizeof(*a));") == "part");
+    CHECK(type_of("p = malloc(sizeof *p);") == "?");
+    CHECK(type_of("if (n) { part *p; } p = malloc(sizeof *p);") == "?");
+}
+
 TEST_CASE("sizes_in_requests: in C, an alias of a header is no variable") {
     const auto type_of = [](const std::string& source, bool is_c = true) {
         const source_file file{source + "\n"};

@@ -304,6 +304,29 @@ TEST_CASE("type_from_frames: a vector that copies its elements does not name the
     CHECK(type_from_frames(frames_of({allocate, element, other, "main"})).name == "?");
 }
 
+TEST_CASE("type_from_frames: the user's allocator shows that the code is that of another type") {
+    const char* other = "std::__new_allocator<app::row>::allocate(unsigned long, void const*)";
+    const auto seen = [](const std::vector<const char*>& functions) {
+        return type_from_frames(frames_of(functions)).name;
+    };
+    const char* vector = "std::_Vector_base<int, pool<int> >::_M_allocate(unsigned long)";
+    CHECK(seen({other, "pool<int>::allocate(unsigned long)", vector, "main"}) == "?");
+    CHECK(seen({other, "pool<app::row>::allocate(unsigned long)", "main"}) == "app::row");
+    CHECK(seen({other, "pool<int>::refill(unsigned long)", "main"}) == "app::row");
+    CHECK(seen({other, "std::allocator_traits<pool<int> >::allocate(pool<int>&, unsigned long)",
+                vector, "main"}) == "?");
+    CHECK(seen({other, "std::allocator_traits<pool<std::_List_node<app::row> > >::allocate(int&)",
+                "main"}) == "app::row");
+    // It asks for bytes, which is what it gets.
+    const char* bytes = "std::__new_allocator<std::byte>::allocate(unsigned long, void const*)";
+    const char* chars = "std::__new_allocator<char>::allocate(unsigned long, void const*)";
+    CHECK(seen({chars, "pool<int>::allocate(unsigned long)", "main"}) == "char");
+    CHECK(seen({bytes, "pool<int>::allocate(unsigned long)", "main"}) == "std::byte");
+    // A list in the allocator grows.
+    const char* list = "std::_List_base<app::row, std::allocator<app::row> >::_M_get_node()";
+    CHECK(seen({other, list, "pool<int>::allocate(unsigned long)", "main"}) == "app::row");
+}
+
 TEST_CASE("type_from_frames: what libstdc++.so's functions without a name allocate") {
     const auto seen = [](const std::vector<const char*>& functions) {
         return type_from_frames(frames_of(functions, 0)).name;

@@ -135,7 +135,7 @@ constexpr place silent_places[] = {
     {"p = (w*)pool.@malloc(sizeof(w));", "?"},
     {"void f(p* w) { x = malloc@(sizeof(w)); }", "?"},
     {"p = malloc@(sizeof w);", "?"},
-    {"void f(w* p) { x = malloc@(sizeof *p); }", "?"},  // without debug information
+    {"void f(w* p, w* q) { q = p; x = malloc@(sizeof *r); }", "?"},
     {"p = malloc@(sizeof(w));", "?"},
     {"struct w {};\nvoid f() { p w[3]; x = malloc@(sizeof(w)); }", "?"},
     {"struct w {};\nvoid f(int w, int) { x = malloc@(sizeof(w)); }", "?"},

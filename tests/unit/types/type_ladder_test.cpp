@@ -40,17 +40,25 @@ class ladder {
 public:
     type_answer name_type(const std::vector<code_frame>& stack, const char* vtable_symbol = "",
                           const type_knowledge& knowledge = {}) {
-        list<code_frame> frames{memory};
-        for (const code_frame& each : stack) frames.push_back(each);
-        allocscope::symbolize::read_names names{memory};
-        const type_answer answer =
-            allocscope::symbolize::name_type(names, frames, sources, knowledge);
-        return with_vtable(memory, answer, vtable_symbol, {size_fit::same, size_fit::same});
+        return with_vtable(memory, found(stack, knowledge), vtable_symbol,
+                           {size_fit::same, size_fit::same});
+    }
+
+    // What the size of the block can still make of it.
+    allocscope::plain::text candidate_of(const std::vector<code_frame>& stack) {
+        return found(stack, {}).candidate;
     }
 
     arena memory;
 
 private:
+    type_answer found(const std::vector<code_frame>& stack, const type_knowledge& knowledge) {
+        list<code_frame> frames{memory};
+        for (const code_frame& each : stack) frames.push_back(each);
+        allocscope::symbolize::read_names names{memory};
+        return allocscope::symbolize::name_type(names, frames, sources, knowledge);
+    }
+
     source_cache sources;
 };
 
@@ -360,4 +368,14 @@ TEST_CASE("type_ladder: the memory of an exception is not that of a `new` at its
     CHECK(of_throw(2, 12).is_array);  // with what the runtime keeps for it
     CHECK(types.name_type({frame("f()", file.path(), 1, 30)}).name == "widget");
     CHECK(!types.name_type({frame("g()", file.path(), 2, 26)}).is_known());
+}
+
+TEST_CASE("type_ladder: the size tells the parts of a path from the text of a part") {
+    ladder types;
+    const std::vector<code_frame> stack = {
+        frame("", "", 0, 0), frame("std::filesystem::__cxx11::path::_M_split_cmpts()", "", 0, 0)};
+    CHECK(types.name_type(stack).name == "?");
+    CHECK(types.candidate_of(stack) == "std::filesystem::path components");
+    CHECK(allocscope::symbolize::part_of_path(8 + 5 * 48) == "std::filesystem::path components");
+    CHECK(allocscope::symbolize::part_of_path(22) == "char");
 }

@@ -2,7 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+
 #include "unit/types/marked_source.hpp"
+
+using allocscope::plain::arena;
 
 TEST_CASE("type_spelling: a class of a function has the function before it") {
     const auto made = allocscope_test::type_at_mark;
@@ -20,4 +24,56 @@ TEST_CASE("type_spelling: a class of a function has the function before it") {
     CHECK(made("void run() { struct part {}; struct whole { void f() { keep(@new part); } }; }",
                "run()::whole::f()") == "part");
     CHECK(made("struct part {}; void run() { keep(@new part); }", "app::run()") == "part");
+}
+
+TEST_CASE("type_spelling: a class of a function template that the debug information lacks") {
+    allocscope::symbolize::type_knowledge knowledge;
+    knowledge.are_classes = [](void*, allocscope::plain::text) { return false; };
+    const auto made = [&](const char* source) {
+        const allocscope_test::marked_source marked{source};
+        return allocscope_test::type_at(marked.path(), marked.line(), marked.column(),
+                                        "void run<int>()", knowledge);
+    };
+    CHECK(made("template <class T> void run() { struct part {}; keep(@new part()); }") ==
+          "run<int>::part");
+    CHECK(made("template <class T> void run() { struct part {}; keep(@new box<T>::part()); }") ==
+          "?");
+}
+
+TEST_CASE("type_spelling: in a lambda, the copy of a variable is constant, but its type is not") {
+    allocscope::symbolize::type_knowledge knowledge;
+    knowledge.meaning = [](void*, allocscope::plain::text name, allocscope::symbolize::asked_name,
+                           arena&) {
+        return allocscope::plain::text{name == "n" ? "const int" : name == "p" ? "const int*" : ""};
+    };
+    const auto made = [&](const char* expression, const char* function) {
+        const allocscope_test::marked_source marked{std::string{"void run() { keep("} + expression +
+                                                    "); }"};
+        return allocscope_test::type_at(marked.path(), marked.line(), marked.column(), function,
+                                        knowledge);
+    };
+    const char* lambda = "run()::{lambda()#1}::operator()() const";
+    CHECK(made("@new std::list<decltype(n)>", "run()") == "std::list<const int>");
+    CHECK(made("@new std::list<decltype(n)>", lambda) == "?");
+    CHECK(made("@new std::list<decltype(p)>", lambda) == "std::list<const int*>");
+}
+
+TEST_CASE("type_spelling: an alias whose meaning is not certain is no type") {
+    const auto made = allocscope_test::type_at_mark;
+    CHECK(made("void run() { using T = part; keep(@new T); }", "run()") == "part");
+    CHECK(made("void run() { using part = decltype(f()); using T = part; keep(@new T); }",
+               "run()") == "?");
+}
+
+TEST_CASE("type_spelling: a class may inherit a type that has the name of another one") {
+    const auto made = allocscope_test::type_at_mark;
+    const std::string own = "struct own : base { void go() { keep(@new part()); } };";
+    CHECK(made("struct part {}; struct base { using part = int; }; " + own, "own::go()") == "?");
+    CHECK(made("struct part {}; struct base {}; " + own, "own::go()") == "part");
+    CHECK(made("struct part {}; struct base { using part = int; }; "
+               "struct own { void go() { keep(@new part()); } };",
+               "own::go()") == "part");
+    CHECK(made("struct part {}; struct base { using part = int; }; void own::go() { "
+               "keep(@new part()); }",
+               "own::go()") == "part");
 }

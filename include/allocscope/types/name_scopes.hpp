@@ -72,13 +72,7 @@ private:
         const local_name found = find_local_name(file_, place_, word);
         if (found.what != local_name::kind::other || !found.is_of_function) return {};
         if (!name_.is_known() || name_.last().name == "operator()") return {};
-        for (std::size_t at = place_; at > found.block; --at) {
-            if (file_.is_at(at, "}")) {
-                at = file_.partner(at);
-            } else if (file_.is_at(at, "{") && kind_of_block(file_, at) == block_kind::of_class) {
-                return {};
-            }
-        }
+        if (class_around_place() > found.block) return {};
         return joined(memory_, name_.whole, "::", word);
     }
 
@@ -132,16 +126,29 @@ private:
     // `whole`, which is found outside of the class.
     bool may_inherit(text whole, text function) const {
         const std::size_t count = name_.components.size();
-        if (count < 2) return false;
-        const text own = name_.components[count - 2].name;
-        const std::size_t scope = function.size() - name_.last().name.size();
-        if (scope < function.size() && whole.starts_with(function.substr(0, scope))) return false;
-        const std::size_t body = body_of_class(file_, own);
-        if (body == 0 && knowledge_.bytes_of(own) == 0) return false;  // a namespace
-        for (std::size_t i = file_.class_named(own); i < body; ++i) {
-            if (file_.is_at(i, ":")) return true;
+        const std::size_t scope = count < 2 ? 0 : function.size() - name_.last().name.size();
+        if (scope != 0 && whole.starts_with(function.substr(0, scope))) return false;
+        std::size_t body = class_around_place();
+        if (body == 0) {
+            if (count < 2) return false;
+            const text own = name_.components[count - 2].name;
+            body = body_of_class(file_, own);
+            if (body == 0) return knowledge_.bytes_of(own) != 0;  // else: a namespace
         }
-        return body == 0;
+        while (body > 0 && !file_.is_any_at(body - 1, ": struct class ; }")) --body;
+        return file_.is_at(body - 1, ":");
+    }
+
+    // The brace of the class around the place; 0: none is.
+    std::size_t class_around_place() const {
+        for (std::size_t at = place_; at > 1; --at) {
+            if (file_.is_at(at, "}")) {
+                at = file_.partner(at);
+            } else if (file_.is_at(at, "{") && kind_of_block(file_, at) == block_kind::of_class) {
+                return at;
+            }
+        }
+        return 0;
     }
 
     // Whether several scopes of the file declare the name.

@@ -86,7 +86,8 @@ public:
                 const std::size_t close = file_.partner(i + 1);
                 if (behind_variable(file_.tokens(), i + 2) != close) return false;
                 word = type_of_value(i + 2, close, depth);
-                if (word.empty() || may_be_captured(word)) return false;
+                const bool is_whole = i == begin && close + 1 == end;
+                if (word.empty() || (!is_whole && may_be_captured(word))) return false;
                 i = close;
             } else if (is_word(word)) {
                 const bool is_inner = i > begin && file_.is_at(i - 1, "::");

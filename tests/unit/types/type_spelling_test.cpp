@@ -55,6 +55,7 @@ TEST_CASE("type_spelling: in a lambda, the copy of a variable is constant, but i
     const char* lambda = "run()::{lambda()#1}::operator()() const";
     CHECK(made("@new std::list<decltype(n)>", "run()") == "std::list<const int>");
     CHECK(made("@new std::list<decltype(n)>", lambda) == "?");
+    CHECK(made("@new decltype(n)(n)", lambda) == "int");
     CHECK(made("@new std::list<decltype(p)>", lambda) == "std::list<const int*>");
 }
 
@@ -69,6 +70,7 @@ TEST_CASE("type_spelling: a class may inherit a type that has the name of anothe
     const auto made = allocscope_test::type_at_mark;
     const std::string own = "struct own : base { void go() { keep(@new part()); } };";
     CHECK(made("struct part {}; struct base { using part = int; }; " + own, "own::go()") == "?");
+    CHECK(made("struct part {}; struct base { using part = int; }; " + own, "go") == "?");
     CHECK(made("struct part {}; struct base {}; " + own, "own::go()") == "part");
     CHECK(made("struct part {}; struct base { using part = int; }; "
                "struct own { void go() { keep(@new part()); } };",

@@ -14249,6 +14249,8 @@ struct process_state {
 
     // The seed of sampling; 0: each process chooses another one. A test sets it.
     atomic<std::uint64_t> sampling_seed{0};
+    // See bytes_of_sample(). Threads write it at the same time: the next free repairs that.
+    atomic<std::uint64_t> longest_freed_sample{0};
 
     atomic<std::uint64_t> events_without_state{0};  // for lack of memory
     atomic<bool> is_prepared{false};
@@ -16543,6 +16545,9 @@ ALLOCSCOPE_INLINE bool may_be_sample(const void* block) noexcept {
     return (reinterpret_cast<std::uintptr_t>(block) & (sampled_alignment - 1U)) == 0;
 }
 
+// glibc takes no notice of the free of a block of more than 32 MiB, see bytes_of_sample().
+constexpr std::uint64_t longest_remembered = (std::uint64_t{32} << 20U) - 4 * sampled_alignment;
+
 inline void add_to(atomic<double>& sum, double amount) noexcept {
     double seen = sum.load(memory_order::relaxed);
     while (!sum.compare_exchange_weak(seen, seen + amount, memory_order::relaxed)) {
@@ -16638,6 +16643,10 @@ ALLOCSCOPE_NOINLINE void remove_sample(thread_state& thread, const void* block) 
     if (sampled_object_map::session_of(record) != thread.session) return;
     const std::uint64_t bytes = sampled_object_map::bytes_of(slot, record);
     slot->store(0, memory_order::relaxed);
+    if (bytes > process.longest_freed_sample.load(memory_order::relaxed) &&
+        bytes < longest_remembered) {
+        process.longest_freed_sample.store(bytes, memory_order::relaxed);
+    }
     count_sample_death(thread, sampled_object_map::cohort_of(record), bytes);
 }
 
@@ -16993,19 +17002,18 @@ constexpr std::size_t alignment_of_sample(std::size_t wanted) noexcept {
     return wanted > sampled_alignment ? wanted : sampled_alignment;
 }
 
-// How many bytes are requested from the allocator for a sample. Large sizes are rounded up to 56
-// bytes less than whole pages, because of glibc. For an aligned block, glibc compares the bytes
-// that it needs with the largest block that it has unmapped so far (128 KiB to 32 MiB: mallopt(3),
-// M_MMAP_THRESHOLD). If it needs more, it maps a new block, and each page of that has to be faulted
-// in. For a mapped block that begins at a page, glibc remembers the size less 4080 bytes; for the
-// next one it needs 4144 bytes more than requested. So it would map each of many blocks of equal
-// size, unless the rounding of the mapping itself leaves nearly a page over, as it does with this
-// size. For other allocators the size makes no difference.
+// How many bytes are requested from the allocator for a sample. glibc maps a block afresh, and each
+// page of it has to be faulted in, if it needs as much as the largest mapped block that was freed
+// so far (128 KiB to 32 MiB: mallopt(3), M_MMAP_THRESHOLD), or more. To find a page in a block it
+// needs up to two pages more than it remembers of such a block when that is freed, so it would map
+// each of many blocks of equal size. So two pages more are requested until a sample of the size has
+// been freed. For other allocators the size makes no difference.
 constexpr std::uint64_t least_mapped_bytes = std::uint64_t{128} << 10U;
 constexpr std::uint64_t longest_request = ~std::uint64_t{0} >> 1U;  // more is never granted
-constexpr std::uint64_t bytes_of_sample(std::uint64_t bytes) noexcept {
+ALLOCSCOPE_INLINE std::uint64_t bytes_of_sample(std::uint64_t bytes) noexcept {
     if (bytes < least_mapped_bytes || bytes > longest_request) return bytes;
-    return ((bytes + 55U) | (sampled_alignment - 1U)) - 55U;
+    const bool is_known = bytes <= process.longest_freed_sample.load(memory_order::relaxed);
+    return is_known ? bytes : bytes + 2 * sampled_alignment;
 }
 
 // True: the allocation is not a sample and needs no record; it has been counted down. `word` is the
@@ -53034,6 +53042,7 @@ public:
 
 private:
     static constexpr std::uint64_t arena_room = std::uint64_t{64} << 20U;
+    static constexpr std::uint64_t uncounted_end = 16;
 
     // --- what a mapping is, by its name ---
 
@@ -53207,10 +53216,10 @@ private:
 
     std::uint64_t size_of_large_block(const pages_of_process::first_words& words, std::uint64_t low,
                                       std::uint64_t high) const noexcept {
-        const std::uint64_t size = words.word[1] - 2;
-        if (words.word[0] != 0 || size == 0 || size % page_bytes != 0 || size > high - low) {
-            return 0;
-        }
+        const std::uint64_t counted = words.word[1] - 2;
+        const std::uint64_t size = whole_pages_up(counted);
+        const bool is_whole = counted == size || counted + uncounted_end == size;
+        if (words.word[0] != 0 || size == 0 || !is_whole || size > high - low) return 0;
         return size <= most_large_ ? size : 0;
     }
 

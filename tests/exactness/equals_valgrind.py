@@ -17,7 +17,8 @@ SKIPPED = 77
 
 # --79-- _Znwm(24) = 0x4DA5C80; the aligned forms: _ZnwmSt11align_val_t(size 64, al 64) = ...
 ALLOCATION = re.compile(r"^--\d+-- (_Zn[wa]m\w*)\((?:size )?(\d+)[^=]*\) = 0x([0-9A-Fa-f]+)$")
-DEATH = re.compile(r"^--\d+-- (_Zd[la]Pv\w*)\(0x([0-9A-Fa-f]+)\)")
+# _ZdlPv(0x4DA5C80), and from Valgrind 3.27 on also with what else is passed: _ZdlPvm(0x4DA5C80, 1)
+DEATH = re.compile(r"^--\d+-- (_Zd[la]Pv\w*)\(0x([0-9A-Fa-f]+)[,)]")
 MARK = re.compile(r"^--\d+-- malloc\((\d+)\) = 0x")
 
 

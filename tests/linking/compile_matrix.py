@@ -36,17 +36,17 @@ STRICT_OF_GCC = [
     "-Woverloaded-virtual", "-Wsign-conversion", "-Wsign-promo", "-Wsuggest-override",
     "-Wswitch-enum", "-Wundef", "-Wunused-macros", "-Wuseless-cast",
     "-Wzero-as-null-pointer-constant"]
-# All that clang can say, but for what no C++17 program with structures could avoid, ...
-EVERYTHING = ["-Weverything", "-Wno-c++98-compat", "-Wno-c++98-compat-pedantic", "-Wno-padded"]
+# All that clang can say, but for what no C++17 program with pointers to structures could avoid, ...
+EVERYTHING = ["-Weverything", "-Wno-c++98-compat", "-Wno-c++98-compat-pedantic", "-Wno-padded",
+              "-Wno-unknown-warning-option", "-Wno-unsafe-buffer-usage"]
 # ... and what a library of headers that hooks malloc could not. The last three are those of newer
-# releases: one wants containers for pointers, the second contradicts -Wcovered-switch-default, and
-# the third does not want each module to have a state of its own.
+# releases: one contradicts -Wcovered-switch-default, the second does not want each module to have a
+# state of its own, and the third says where a result is moved.
 OF_HEADERS = [
     "-Wno-weak-vtables", "-Wno-global-constructors", "-Wno-exit-time-destructors",
     "-Wno-reserved-identifier", "-Wno-undefined-reinterpret-cast", "-Wno-missing-noreturn",
     "-Wno-covered-switch-default", "-Wno-suggest-destructor-override",
-    "-Wno-unknown-warning-option", "-Wno-unsafe-buffer-usage", "-Wno-switch-default",
-    "-Wno-unique-object-duplication"]
+    "-Wno-switch-default", "-Wno-unique-object-duplication", "-Wno-nrvo"]
 # What does not change what the headers mean, but what they are compiled to.
 ODD_FLAGS = ["-funsigned-char", "-ffast-math", "-fvisibility=hidden", "-D_FILE_OFFSET_BITS=64",
              "-D_GLIBCXX_ASSERTIONS", "-D_GLIBCXX_DEBUG"]

@@ -1,5 +1,7 @@
 // Every header that users include, and what they write with those of test frameworks, in one file.
-#define CATCH_CONFIG_EXTERNAL_INTERFACES
+#if __has_include(<catch2/catch.hpp>)
+    #define CATCH_CONFIG_EXTERNAL_INTERFACES  // of version 2 of Catch2
+#endif
 #define CATCH_CONFIG_PREFIX_ALL
 #define DOCTEST_CONFIG_NO_SHORT_MACRO_NAMES
 #include <allocscope/allocscope.hpp>
@@ -20,7 +22,7 @@
 #if __has_include(<gtest/gtest.h>)
     #include <allocscope/integrations/gtest.hpp>
 #endif
-#if __has_include(<catch2/catch.hpp>)
+#if __has_include(<catch2/catch.hpp>) || __has_include(<catch2/catch_test_macros.hpp>)
     #include <allocscope/integrations/catch2.hpp>
 #endif
 // What other headers include behind ours.
@@ -57,7 +59,7 @@ TEST(every_door, blocks_of_gtest) {
 }
 #endif
 
-#if __has_include(<catch2/catch.hpp>)
+#if __has_include(<catch2/catch.hpp>) || __has_include(<catch2/catch_test_macros.hpp>)
 ALLOCSCOPE_CATCH2_CHECK_EVERY_CASE();
 CATCH_TEST_CASE("blocks of Catch2") {
     ALLOCSCOPE_REQUIRE_NO_LEAKS {

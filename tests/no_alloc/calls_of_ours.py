@@ -144,7 +144,7 @@ def readable(name):
     """The name of a function as people write it, without namespace, parameters and templates."""
     begin = re.match(r"(?:\.[a-z.]+\.)?_ZG?V?T?h?(?:n?\d*_)?Z*[NL]?[rVKRO]*", name)
     if not begin:
-        return name
+        return name.removeprefix("__isoc23_")  # strtoull, where C23 has changed what it reads
     if OPERATOR.match(name):
         return "operator new" if name[2] == "n" else "operator delete"
     at, parts = begin.end(), []

@@ -297,6 +297,39 @@ def names_the_package_of_a_library(recorder, folder):
             " ".join(said.split()), said
 
 
+ENDED_BY_A_FILTER = r"""
+#include <cstddef>
+#include <cstdlib>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+    free(malloc(argc));
+    if (argv[1][0] == 'e') return 159;
+    sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const sock_fprog program = {4, filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return 77;
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) return 77;
+    getppid();
+}
+"""
+
+
+def says_what_a_filter_ends(recorder, folder):
+    program = compiled(folder, "ended_by_a_filter", ENDED_BY_A_FILTER, COMPILER)
+    if subprocess.run([program, "filter"], check=False).returncode == 77:
+        return
+    for mode, is_said in (("filter", True), ("exit", False)):
+        said = recorder.run([program, mode], "--summary", code=159).stderr
+        assert ("was ended by SIGSYS: it has a filter" in said) == is_said, said
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(PROGRAM, folder)
@@ -315,6 +348,7 @@ def main():
         records_with_closed_descriptors(recorder, program)
         explains_memory(recorder, folder)
         names_the_package_of_a_library(recorder, folder)
+        says_what_a_filter_ends(recorder, folder)
 
 
 main()

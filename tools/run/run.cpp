@@ -152,6 +152,7 @@ public:
         watch(program, file);
         end_asked_ = [&program] { return program.end_asked(0.1); };
         report_all(file, program);
+        if (file.program_count() != 0 && program.is_ended_by(SIGSYS)) say_what_a_filter_ends();
         return program.exit_code();
     }
 
@@ -396,9 +397,8 @@ private:
             return last.name + " ended under another name, \"" + name +
                    "\". If that is a program which it executed, the report has nothing of it: it is"
                    " statically linked, of another C library or set-user-ID, has a malloc of its "
-                   "own, or"
-                   " could not load the library (env -i, chroot, another user namespace). Record it"
-                   " by itself";
+                   "own, or could not load the library (env -i, chroot, another user or user "
+                   "namespace). Record it by itself";
         }
         return "";
     }
@@ -424,6 +424,14 @@ private:
     // The file as the user typed it.
     const std::string& executed_file() const {
         return wanted_.file.empty() ? wanted_.command[0] : wanted_.file;
+    }
+
+    void say_what_a_filter_ends() {
+        refuse("run", "\"" + executed_file() +
+                          "\" was ended by SIGSYS: it has a filter of system calls (seccomp). "
+                          "If it runs without allocscope, the filter forbids one that recording "
+                          "makes: mmap, munmap, mprotect, madvise, membarrier, futex, prlimit64, "
+                          "getpid; in a signal handler sigaltstack; sampled also clock_gettime");
     }
 
     void say_nothing_recorded() {

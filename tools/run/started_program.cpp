@@ -136,6 +136,10 @@ int started_program::end_asked(double seconds) {
     return end_asked_;
 }
 
+bool started_program::is_ended_by(int signal) const {
+    return WIFSIGNALED(status_) && WTERMSIG(status_) == signal;
+}
+
 int started_program::exit_code() const {
     return WIFSIGNALED(status_) ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_);
 }

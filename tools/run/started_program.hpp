@@ -40,6 +40,7 @@ public:
     // After event::ended: the kernel's name for the process when it ended. These are the first 15
     // bytes of the name of the file that it executed last, unless it has chosen another name.
     const std::string& kernel_name() const { return kernel_name_; }
+    bool is_ended_by(int signal) const;  // after event::ended
     // After event::ended: the exit code as in a shell, 128 + n if signal n ended the program.
     int exit_code() const;
 

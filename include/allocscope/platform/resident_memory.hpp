@@ -12,7 +12,8 @@
 //       {0, size | 2}           {0, size | 2}                                 ^ guard page below
 //
 // - an arena of glibc begins at a multiple of 64 MiB with {arena, heap before, size, open size}
-// - a large block of glibc begins at a page with {0, size | 2}
+// - a large block of glibc begins at a page with {0, size | 2}; from glibc 2.43 on, this size is
+//   without the last 16 bytes
 // - a thread's stack lies above an inaccessible guard; its thread control block, which begins with
 //   its own address, is at its upper end
 // - a program's zeroed variables follow the last page of its file, up to where its headers say
@@ -78,6 +79,7 @@ public:
 
 private:
     static constexpr std::uint64_t arena_room = std::uint64_t{64} << 20U;
+    static constexpr std::uint64_t uncounted_end = 16;
 
     // --- what a mapping is, by its name ---
 
@@ -251,10 +253,10 @@ private:
 
     std::uint64_t size_of_large_block(const pages_of_process::first_words& words, std::uint64_t low,
                                       std::uint64_t high) const noexcept {
-        const std::uint64_t size = words.word[1] - 2;
-        if (words.word[0] != 0 || size == 0 || size % page_bytes != 0 || size > high - low) {
-            return 0;
-        }
+        const std::uint64_t counted = words.word[1] - 2;
+        const std::uint64_t size = whole_pages_up(counted);
+        const bool is_whole = counted == size || counted + uncounted_end == size;
+        if (words.word[0] != 0 || size == 0 || !is_whole || size > high - low) return 0;
         return size <= most_large_ ? size : 0;
     }
 

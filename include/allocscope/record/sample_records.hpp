@@ -34,6 +34,9 @@ ALLOCSCOPE_INLINE bool may_be_sample(const void* block) noexcept {
     return (reinterpret_cast<std::uintptr_t>(block) & (sampled_alignment - 1U)) == 0;
 }
 
+// glibc takes no notice of the free of a block of more than 32 MiB, see bytes_of_sample().
+constexpr std::uint64_t longest_remembered = (std::uint64_t{32} << 20U) - 4 * sampled_alignment;
+
 inline void add_to(atomic<double>& sum, double amount) noexcept {
     double seen = sum.load(memory_order::relaxed);
     while (!sum.compare_exchange_weak(seen, seen + amount, memory_order::relaxed)) {
@@ -129,6 +132,10 @@ ALLOCSCOPE_NOINLINE void remove_sample(thread_state& thread, const void* block) 
     if (sampled_object_map::session_of(record) != thread.session) return;
     const std::uint64_t bytes = sampled_object_map::bytes_of(slot, record);
     slot->store(0, memory_order::relaxed);
+    if (bytes > process.longest_freed_sample.load(memory_order::relaxed) &&
+        bytes < longest_remembered) {
+        process.longest_freed_sample.store(bytes, memory_order::relaxed);
+    }
     count_sample_death(thread, sampled_object_map::cohort_of(record), bytes);
 }
 

@@ -45,19 +45,18 @@ constexpr std::size_t alignment_of_sample(std::size_t wanted) noexcept {
     return wanted > sampled_alignment ? wanted : sampled_alignment;
 }
 
-// How many bytes are requested from the allocator for a sample. Large sizes are rounded up to 56
-// bytes less than whole pages, because of glibc. For an aligned block, glibc compares the bytes
-// that it needs with the largest block that it has unmapped so far (128 KiB to 32 MiB: mallopt(3),
-// M_MMAP_THRESHOLD). If it needs more, it maps a new block, and each page of that has to be faulted
-// in. For a mapped block that begins at a page, glibc remembers the size less 4080 bytes; for the
-// next one it needs 4144 bytes more than requested. So it would map each of many blocks of equal
-// size, unless the rounding of the mapping itself leaves nearly a page over, as it does with this
-// size. For other allocators the size makes no difference.
+// How many bytes are requested from the allocator for a sample. glibc maps a block afresh, and each
+// page of it has to be faulted in, if it needs as much as the largest mapped block that was freed
+// so far (128 KiB to 32 MiB: mallopt(3), M_MMAP_THRESHOLD), or more. To find a page in a block it
+// needs up to two pages more than it remembers of such a block when that is freed, so it would map
+// each of many blocks of equal size. So two pages more are requested until a sample of the size has
+// been freed. For other allocators the size makes no difference.
 constexpr std::uint64_t least_mapped_bytes = std::uint64_t{128} << 10U;
 constexpr std::uint64_t longest_request = ~std::uint64_t{0} >> 1U;  // more is never granted
-constexpr std::uint64_t bytes_of_sample(std::uint64_t bytes) noexcept {
+ALLOCSCOPE_INLINE std::uint64_t bytes_of_sample(std::uint64_t bytes) noexcept {
     if (bytes < least_mapped_bytes || bytes > longest_request) return bytes;
-    return ((bytes + 55U) | (sampled_alignment - 1U)) - 55U;
+    const bool is_known = bytes <= process.longest_freed_sample.load(memory_order::relaxed);
+    return is_known ? bytes : bytes + 2 * sampled_alignment;
 }
 
 // True: the allocation is not a sample and needs no record; it has been counted down. `word` is the

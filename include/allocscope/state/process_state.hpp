@@ -92,6 +92,8 @@ struct process_state {
 
     // The seed of sampling; 0: each process chooses another one. A test sets it.
     atomic<std::uint64_t> sampling_seed{0};
+    // See bytes_of_sample(). Threads write it at the same time: the next free repairs that.
+    atomic<std::uint64_t> longest_freed_sample{0};
 
     atomic<std::uint64_t> events_without_state{0};  // for lack of memory
     atomic<bool> is_prepared{false};

@@ -64,13 +64,15 @@ void trimmed() {
 
 void usable() {
     std::uint64_t sum = 0;
-    for (std::size_t bytes = 0; bytes < 3000; ++bytes) {
+    const auto add = [&sum](std::size_t bytes) {
         auto* block = static_cast<unsigned char*>(std::malloc(bytes));
         const std::size_t whole = ::malloc_usable_size(block);
         std::memset(block, 0x5A, whole);
         sum = sum * 31 + whole;
         std::free(block);
-    }
+    };
+    for (std::size_t bytes = 0; bytes < 3000; ++bytes) add(bytes);
+    add(200'000);
     std::printf("%llu %zu\n", static_cast<unsigned long long>(sum), ::malloc_usable_size(nullptr));
 }
 

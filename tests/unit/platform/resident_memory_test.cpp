@@ -96,6 +96,19 @@ TEST_CASE("a stack ends where stacks usually do, and a large block is found abov
     CHECK(none.anonymous == 6 * page);
 }
 
+TEST_CASE("a large block counts all its pages, whatever its head leaves out at the end") {
+    const made_memory memory{40};
+    memory.touch(4, 16);
+    memory.put(memory.at(4), 0);
+    const std::string smaps = entry(memory.at(0), memory.at(40), "rw-p", 16);
+    for (const std::uint64_t left_out : {std::uint64_t{0}, std::uint64_t{16}}) {
+        memory.put(memory.at(4) + 8, (16 * page - left_out) | 2U);
+        CHECK(walked(smaps, 9 * page, no_limit).large == 16 * page);
+    }
+    memory.put(memory.at(4) + 8, (16 * page - 32) | 2U);
+    CHECK(walked(smaps, 9 * page, no_limit).large == 0);
+}
+
 TEST_CASE("a stack of unusual size ends with its thread control block") {
     const made_memory memory{40};
     memory.touch(20, 20);

@@ -21753,7 +21753,8 @@ struct type_answer {
     bool is_array = false;  // the source says so: the block may be larger than one object
     // The answer if there is no name, or the name is refuted, and the block is as large as such an
     // object: "app::part". "app::box<" or "app::box<int" means a class made from that template,
-    // with that first argument; "<int, app::part>" one of these. "": there is no candidate.
+    // with that first argument; "<int, app::part>" one of these; path_components also a text. "":
+    // there is no candidate.
     text candidate = {};
 
     bool is_known() const noexcept { return evidence != type_evidence::none; }
@@ -25854,7 +25855,7 @@ inline std::uint64_t bytes_of_plain_type(text type) noexcept {
         {"short", 2},        {"unsigned short", 2}, {"int", 4},         {"unsigned", 4},
         {"unsigned int", 4}, {"wchar_t", 4},        {"char32_t", 4},    {"float", 4},
         {"long", 8},         {"unsigned long", 8},  {"long long", 8},   {"unsigned long long", 8},
-        {"double", 8},       {"long double", 16}};
+        {"double", 8},       {"long double", 16},   {"std::byte", 1}};
     if (type.ends_with("*")) return sizeof(void*);
     for (const auto& each : arithmetic) {
         if (type == each.name) return each.bytes;
@@ -25886,7 +25887,9 @@ inline size_fit compare_size(arena& memory, text type, const type_names& known,
     }
     size_fit fit = size_fit::unknown;
     for (const named_type* each = known.all(own.name); each != nullptr; each = each->next) {
-        if (is_scoped && each->qualified != path) continue;
+        const bool is_outer = each->qualified.size() < path.size() && !each->qualified.empty() &&
+                              path.ends_with(each->qualified);  // not that of the function
+        if (is_outer || (is_scoped && each->qualified != path)) continue;
         const bool is_alias = each->bytes == 0;  // or only declared: its size is unknown
         if (is_alias && own.arguments.empty()) return size_fit::unknown;
         const text whole =
@@ -27965,7 +27968,7 @@ inline declared_variable declared_there(const source_outline& file, std::size_t 
     found.begin = begin_of_type(file, end);
     std::size_t before = found.begin;
     constexpr text specifiers =
-        "static const thread_local constexpr inline mutable volatile extern";
+        "static const thread_local constexpr inline mutable volatile extern struct union";
     while (before > 1 && is_listed(file.text_at(before - 1), specifiers)) --before;
     const bool is_alone = found.begin != 0 && file.is_any_at(before - 1, "; { } ( , :");
     if (is_alone) found.end = end;
@@ -27993,6 +27996,13 @@ inline bool is_initialised(const source_outline& file, std::size_t at) noexcept 
         at = file.partner(at - 2) - 1;
     }
     return file.is_at(at - 1, ":");
+}
+
+// Whether the name at `at` is read in `sizeof(*p)` or `sizeof *p`.
+inline bool is_in_sizeof(const source_outline& file, std::size_t at) noexcept {
+    while (file.is_at(at - 1, "*")) --at;
+    return file.is_at(at - 1, "sizeof") ||
+           (file.is_at(at - 1, "(") && file.is_at(at - 2, "sizeof"));
 }
 
 // Searches the blocks around the token at `from`, the innermost first, and what classes declare
@@ -28025,7 +28035,7 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             constexpr text in_expressions =
                 "; { } ( ) = + - ! . -> :: ? / % return else do case throw co_return co_yield "
                 "new struct class union enum";
-            const bool is_object = file.is_any_at(at + 1, ". ->");
+            const bool is_object = file.is_any_at(at + 1, ". ->") || is_in_sizeof(file, at);
             if (is_object || is_listed(file.text_at(at - 1), in_expressions)) continue;
             if (is_initialised(file, at)) continue;
             found = declared_there(file, at);
@@ -28232,6 +28242,14 @@ inline text type_of_character_buffer(const library_call& call) noexcept {
     return is_plain ? character : text{};
 }
 
+// A path of libstdc++ has the list of its parts in a block of 8 bytes and 48 for each part. The same
+// functions allocate the text of a part. A text that is as large as a list is taken for one.
+constexpr text path_components = "std::filesystem::path components";
+
+inline text part_of_path(std::uint64_t bytes) noexcept {
+    return bytes % 48 == 8 ? path_components : text{"char"};
+}
+
 // What functions of libstdc++.so and libc++.so allocate that allocate one thing only, by the start
 // of their whole name, and the functions without a name that they call.
 inline text type_of_compiled_function(text plain, bool is_nameless_part) noexcept {
@@ -28250,7 +28268,7 @@ inline text type_of_compiled_function(text plain, bool is_nameless_part) noexcep
     }
     if (start.empty()) return {};
     if (start.starts_with("std::__")) return is_nameless_part ? "FILE" : "std::thread state";
-    if (start.starts_with("std::filesystem::")) return "std::filesystem::path components";
+    if (start.starts_with("std::filesystem::")) return path_components;
     if (!start.starts_with("std::pmr::")) return "char";  // the text of an exception or an error
     return is_nameless_part ? "std::pmr pool buffer" : "std::pmr::monotonic_buffer_resource buffer";
 }
@@ -28636,6 +28654,7 @@ public:
         const text member = whole.empty() ? in_own_template(word) : text{};
         if (!member.empty()) return member;
         if (whole.empty() && first == "using") return path_behind(nearest->at + 1);
+        if (whole.empty() && is_declared_again(word) && may_inherit(word, function)) return {};
         if (whole.empty()) {
             whole = made_visible(word, nearest);
         } else if (may_inherit(whole, function) && knowledge_.only_of(word).empty()) {
@@ -28658,13 +28677,7 @@ private:
         const local_name found = find_local_name(file_, place_, word);
         if (found.what != local_name::kind::other || !found.is_of_function) return {};
         if (!name_.is_known() || name_.last().name == "operator()") return {};
-        for (std::size_t at = place_; at > found.block; --at) {
-            if (file_.is_at(at, "}")) {
-                at = file_.partner(at);
-            } else if (file_.is_at(at, "{") && kind_of_block(file_, at) == block_kind::of_class) {
-                return {};
-            }
-        }
+        if (class_around_place() > found.block) return {};
         return joined(memory_, name_.whole, "::", word);
     }
 
@@ -28718,16 +28731,35 @@ private:
     // `whole`, which is found outside of the class.
     bool may_inherit(text whole, text function) const {
         const std::size_t count = name_.components.size();
-        if (count < 2) return false;
-        const text own = name_.components[count - 2].name;
-        const std::size_t scope = function.size() - name_.last().name.size();
-        if (scope < function.size() && whole.starts_with(function.substr(0, scope))) return false;
-        if (knowledge_.bytes_of(own) == 0) return false;  // a namespace
-        const std::size_t body = body_of_class(file_, own);
-        for (std::size_t i = file_.class_named(own); i < body; ++i) {
-            if (file_.is_at(i, ":")) return true;
+        const std::size_t scope = count < 2 ? 0 : function.size() - name_.last().name.size();
+        if (scope != 0 && whole.starts_with(function.substr(0, scope))) return false;
+        std::size_t body = class_around_place();
+        if (body == 0) {
+            if (count < 2) return false;
+            const text own = name_.components[count - 2].name;
+            body = body_of_class(file_, own);
+            if (body == 0) return knowledge_.bytes_of(own) != 0;  // else: a namespace
         }
-        return body == 0;
+        while (body > 0 && !file_.is_any_at(body - 1, ": struct class ; }")) --body;
+        return file_.is_at(body - 1, ":");
+    }
+
+    // The brace of the class around the place; 0: none is.
+    std::size_t class_around_place() const {
+        for (std::size_t at = place_; at > 1; --at) {
+            if (file_.is_at(at, "}")) {
+                at = file_.partner(at);
+            } else if (file_.is_at(at, "{") && kind_of_block(file_, at) == block_kind::of_class) {
+                return at;
+            }
+        }
+        return 0;
+    }
+
+    // Whether several scopes of the file declare the name.
+    bool is_declared_again(text word) const {
+        const name_declaration* const last = file_.last_declared(word);
+        return last != nullptr && file_.declared_before(*last) != nullptr;
     }
 
     bool is_around(const name_declaration& each) const {
@@ -28811,11 +28843,13 @@ public:
                 const std::size_t close = file_.partner(i + 1);
                 if (behind_variable(file_.tokens(), i + 2) != close) return false;
                 word = type_of_value(i + 2, close, depth);
-                if (word.empty()) return false;
+                const bool is_whole = i == begin && close + 1 == end;
+                if (word.empty() || (!is_whole && may_be_captured(word))) return false;
                 i = close;
             } else if (is_word(word)) {
                 const bool is_inner = i > begin && file_.is_at(i - 1, "::");
                 const text known = is_inner ? text{} : of_template(i, begin, end, depth);
+                if (i == end) return false;
                 std::size_t dots = i + 1;
                 while (file_.is_any_at(dots, "* & const")) ++dots;
                 const bool is_pack =
@@ -28989,6 +29023,14 @@ public:
     }
 
 private:
+    // Whether a variable with that type may be a copy in a lambda, where the debug information has it
+    // as constant: `decltype(v)` is the type of what was copied.
+    bool may_be_captured(text type) const {
+        const bool is_constant = type.ends_with("const") || type.starts_with("const ");
+        return is_constant && type.find_first_of("*&") == no_position && name_.is_known() &&
+               name_.last().name == "operator()";
+    }
+
     bool is_in_template() const noexcept { return !headers_.empty() || !instantiated_.empty(); }
 
     static bool is_plain_word(text word) noexcept {
@@ -29048,7 +29090,8 @@ private:
     }
 
     // What the name at `at` stands for in this instantiation of a template; "" if that is not
-    // certain, or does not depend on the template. `at` may move past members after the name.
+    // certain, or does not depend on the template. `at` may move past members after the name, and to
+    // `end` if the name is an alias that cannot be read.
     text of_template(std::size_t& at, std::size_t begin, std::size_t end, int depth) const {
         const text word = file_.text_at(at);
         const bool has_arguments = at + 1 < end && file_.is_at(at + 1, "<");
@@ -29060,10 +29103,10 @@ private:
             constexpr int most_aliases = 8;  // of aliases in a row
             text_out type{memory_};
             const bool is_wanted = is_in_template() || local.is_of_function || is_of_namespace;
-            if (is_wanted && depth < most_aliases &&
-                write(type, local.begin, local.end, depth + 1)) {
-                return type.view();
-            }
+            const bool is_read =
+                is_wanted && depth < most_aliases && write(type, local.begin, local.end, depth + 1);
+            if (is_read) return type.view();
+            if (local.is_of_function) at = end;
         }
         const bool is_local = local.what != local_name::kind::none && local.is_of_function;
         return is_in_template() && !is_local ? described_path(at, end) : text{};
@@ -29103,9 +29146,11 @@ private:
         const bool is_pack = own.packs == 1 && index == own.pack;
         const bool has_all = own.packs == 1 ? arguments.size() + 1 >= count
                                             : own.packs == 0 && arguments.size() == count;
-        if (is_pack != (mark != nullptr) || !has_all) return {};
+        const bool is_one = is_pack && mark == nullptr && member_ != no_position;
+        if ((is_pack != (mark != nullptr) && !is_one) || !has_all) return {};
         // A pack takes what the other parameters leave.
         const std::size_t behind = arguments.size() - (count - index - 1);
+        if (is_one) return index + member_ < behind ? arguments[index + member_] : text{};
         const std::size_t first = own.packs == 1 && index > own.pack ? behind - 1 : index;
         text_out all{memory_};
         for (std::size_t i = first; i < (is_pack ? behind : first + 1); ++i) {
@@ -29159,6 +29204,9 @@ private:
 
     list<const template_header*> headers_;  // outermost first
     list<std::size_t> instantiated_;        // the components of the name that have arguments
+
+protected:
+    mutable std::size_t member_ = no_position;  // the one that a pack stands for; else: all
 };
 
 }  // namespace symbolize
@@ -29883,6 +29931,9 @@ public:
         if (name.components.size() < 2) return true;
         const text own = name.last().name;
         const text outer = name.components[name.components.size() - 2].name;
+        const local_name local = find_local_name(file_, expression_.begin, own);
+        const bool is_local = local.what == local_name::kind::other && local.is_of_function;
+        if (is_local && outer == name_.last().name) return false;
         bool is_class = false;
         for (const name_declaration* each = file_.last_declared(own); each != nullptr;
              each = file_.declared_before(*each)) {
@@ -30017,13 +30068,25 @@ public:
     }
 
 private:
-    // The types of the pack in `new Ts`; "" if it is something else.
+    // The types of the pack in `new Ts` or `new box<Ts>`; "" if it is something else.
     text of_pack() const {
-        if (expression_.type_end != expression_.type_begin + 1) return {};
-        if (file_.is_at(expression_.type_end, "[")) return {};  // the size is that of several
-        const text word = file_.text_at(expression_.type_begin);
+        const std::size_t end = expression_.type_end;
+        if (file_.is_at(end, "[")) return {};  // the size is that of several
+        std::size_t pack = expression_.type_begin;
+        while (pack < end && !is_parameter(file_.text_at(pack))) ++pack;
+        if (pack == end || file_.is_at(pack + 1, ".")) return {};
         const text nothing;
-        return is_parameter(word) ? meaning_of(word, false, &nothing) : text{};
+        const text all = meaning_of(file_.text_at(pack), false, &nothing);
+        if (end == expression_.type_begin + 1 || all.empty()) return all;
+        text_out types{memory_};
+        const std::size_t count = split_arguments(memory_, joined(memory_, "<", all, ">")).size();
+        bool are_known = true;
+        for (member_ = 0; member_ < count && are_known; ++member_) {
+            if (member_ != 0) types << ", ";
+            are_known = write(types, expression_.type_begin, end, 0);
+        }
+        member_ = no_position;
+        return are_known ? types.view() : text{};
     }
 
     // The class whose constructor is called for the expression, or what the function returns that
@@ -30799,6 +30862,22 @@ inline bool hands_on_request(read_names& names, const list<code_frame>& frames, 
     return true;
 }
 
+// The T of an allocator pool<T> of the user, which may itself ask std::allocator<T>, or inherit it; ""
+// for other functions.
+inline text wanted_by_allocator(arena& memory, const read_name& function) {
+    const list<name_component>& parts = function.parts.components;
+    if (own_name_of(function) != "allocate" || parts.size() < 2) return {};
+    text arguments = parts[parts.size() - 2].arguments;
+    if (function.call.scope == "allocator_traits") {
+        const text allocator = function.call.scope_first;
+        if (allocator.starts_with("std::") || !allocator.contains("<")) return {};
+        arguments = allocator.substr(allocator.find('<'));
+    } else if (!function.call.function.empty()) {
+        return {};
+    }
+    return arguments.empty() ? text{} : printed_type(memory, first_argument(memory, arguments));
+}
+
 // With -O2 a program has one function in place of two with equal code: g++ makes one call the
 // other, and the calls inlined there have the names of the other. The frames further out show it:
 //
@@ -30817,6 +30896,11 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
     bool was_member = false;  // an inner frame is a member of a container
     for (std::size_t at = asking + 1; answer.is_known() && at < frames.size(); ++at) {
         const read_name& outer = names.of(frames[at].function);
+        text wanted;
+        if (inner->call.function == "allocate") wanted = wanted_by_allocator(memory, outer);
+        if (!wanted.empty() && wanted != answer.name && bytes_of_plain_type(answer.name) != 1) {
+            return {};
+        }
         if (outer.call.function.empty()) break;
         const bool is_same_function = outer.plain == inner->plain;
         inner = &outer;
@@ -30983,6 +31067,11 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames, source
     type_answer answer;
     if (!hands_on_request(names, frames, asking, sources, knowledge, answer)) return answer;
     answer = type_from_frames(names, frames, asking, sources);
+    if (answer.name == path_components) {
+        answer = {};
+        answer.candidate = path_components;
+        return answer;
+    }
     if (answer.is_known() || asking == frames.size()) return answer;
     answer = type_of_bare_request(names, frames, asking, sources, knowledge);
     if (answer.is_known()) return answer;
@@ -31068,6 +31157,10 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
         fits.of_answer = known.fit_of_answer(stack, type.name, bytes);
     }
     const text candidate = type.candidate;
+    if (candidate == symbolize::path_components) {
+        type = {symbolize::part_of_path(bytes), symbolize::type_evidence::make_frame};
+        return;
+    }
     if (candidate.starts_with("<")) {
         type.candidate = symbolize::fitting_type(scratch, type.candidate, [&](text each) {
             return fit_at(stack.asking_address(), each);

@@ -52,7 +52,7 @@ public:
         if (whole.empty() && is_declared_again(word) && may_inherit(word, function)) return {};
         if (whole.empty()) {
             whole = made_visible(word, nearest);
-        } else if (may_inherit(whole, function) && knowledge_.only_of(word).empty()) {
+        } else if (knowledge_.only_of(word).empty() && may_inherit(whole, function)) {
             return {};
         }
         return whole.empty() ? word : whole;

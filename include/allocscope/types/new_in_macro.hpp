@@ -58,7 +58,7 @@ public:
         for (const source_outline* each : files_) {
             if (!each->is_macro(name)) continue;
             if (only != nullptr) return nullptr;
-            only = each->definition_of(name);
+            only = each->definition_of(name, true);
             if (only == nullptr) return nullptr;
         }
         return only;
@@ -69,8 +69,13 @@ private:
 
     void add(const source_outline& file, text path) {
         files_.push_back(&file);
-        const text folder = path.substr(0, path.rfind('/') + 1);
-        for (const text name : file.includes()) {
+        for (text name : file.includes()) {
+            text folder = path.substr(0, path.rfind('/') + 1);
+            while (name.starts_with("../") && folder.size() > 1) {  // each file has only one path
+                name.remove_prefix(3);
+                folder.remove_suffix(1);
+                folder = folder.substr(0, folder.rfind('/') + 1);
+            }
             const text header = joined(memory_, folder, name);
             const source_outline* const other =
                 files_.size() < most_files ? sources_.find(header, built_ns_) : nullptr;
@@ -162,7 +167,8 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
 // information knows them, they are no macros, and the function and its classes declare no others.
 inline bool are_known_names(const source_outline& file, std::size_t at, const seen_macros& macros,
                             const source_outline& made, const new_expression& expression,
-                            const type_knowledge& knowledge) {
+                            const type_knowledge& knowledge,
+                            const list<const template_header*>& headers) {
     for (std::size_t i = expression.type_begin; i < expression.type_end; ++i) {
         const text word = made.text_at(i);
         if (!is_word(word) || word == "std" || word == "const") continue;
@@ -173,7 +179,11 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
             i > 1 && is_listed(word, "string wstring") && made.is_at(i - 2, "std");
         if (is_of_std) continue;
         const name_kind kind = knowledge.kind_of(word);
-        if (kind == name_kind::unknown && !file.is_defined(word)) return false;
+        bool is_known = kind != name_kind::unknown || file.is_defined(word);
+        for (const template_header* each : headers) {
+            for (const text parameter : each->parameters) is_known = is_known || parameter == word;
+        }
+        if (!is_known) return false;
         const bool is_template = kind == name_kind::class_template || file.is_class_template(word);
         const text behind = made.text_at(i + 1);
         if (is_template && behind != "<") return false;
@@ -231,9 +241,12 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     }
     if (count != 1 || made.expressions().size() != 1) return {};
     const new_expression& only = made.expressions()[0];
-    if (!only.has_type || !are_known_names(file, at, macros, made, only, knowledge)) return {};
+    const list<const template_header*> headers = file.headers_around(memory, file.scope_of(at));
+    if (!only.has_type || !are_known_names(file, at, macros, made, only, knowledge, headers))
+        return {};
     // What stands around a macro that is used in turn may allocate, too.
-    is_all = is_own && may_allocate(macros.definition_of(file.text_at(at))->rest);
+    const macro_line& used = *macros.definition_of(file.text_at(at));
+    is_all = is_own && used.is_certain && may_allocate(used.rest);
     is_array = only.is_request || made.is_at(only.type_end, "[");
     bool has_other = only.is_request;  // another macro may allocate, too
     // The macro may write the function that asks. Then only that can allocate there.
@@ -262,7 +275,9 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     type_knowledge believed = knowledge;
     believed.kind = nullptr;
     believed.made = nullptr;  // its tokens have places of their own
-    const text type = source_spelling{memory, made, only, function, believed}.spelled();
+    source_spelling spelling{memory, made, only, function, believed};
+    if (only.function == 0) spelling.stand_in(headers);
+    const text type = spelling.spelled();
     if (!is_all && !has_other) is_all = is_constructed(memory, type, frame, knowledge);
     return type;
 }

@@ -50,6 +50,8 @@ public:
           expression_(expression),
           is_at_begin_(is_at_begin) {}
 
+    using type_spelling::stand_in;
+
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
         const text type = expression_.has_type ? written() : text{};

@@ -66,6 +66,9 @@ public:
         }
     }
 
+    // For text that a macro writes inside of these templates.
+    void stand_in(const list<const template_header*>& headers) { headers_ = headers; }
+
     // The type in tokens of a declaration before that place; "" if it is not certain.
     text spelled(std::size_t begin, std::size_t end) const {
         text_out type{memory_};

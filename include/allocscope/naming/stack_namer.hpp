@@ -368,8 +368,8 @@ private:
         std::uint64_t address = owner.location->address;
         symbolize::debug_object* const object = symbols_.object_at(address, owner.home);
         if (object == nullptr) return;
-        symbolize::leave_closing_brace(frames[at], object->lines_near(address, frames[at], outer),
-                                       sources_);
+        symbolize::leave_closing_brace(scratch_, frames[at],
+                                       object->lines_near(address, frames[at], outer), sources_);
     }
 
     // See types/module_rule.hpp.

@@ -69,7 +69,10 @@ public:
         frames.reserve(asked.count * std::size_t{2});  // more if more calls were inlined
         owners.reserve(asked.count * std::size_t{2});
         gather(stack, asked, modules, frames, owners);
-        const std::size_t asking = symbolize::asking_frame(names_, frames);
+        const std::size_t asking =
+            symbolize::find_wrapped_request(names_, frames, symbolize::asking_frame(names_, frames),
+                                            sources_)
+                .frame;
         stack.asking_frame = static_cast<std::uint16_t>(asking);
         find_place(stack, frames, owners, rule);
         text coroutine;

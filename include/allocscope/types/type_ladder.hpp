@@ -261,7 +261,9 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
 // `new`, if the compiler has given its call another one.
 inline type_answer name_type(read_names& names, list<code_frame>& frames, source_cache& sources,
                              type_knowledge knowledge = {}) {
-    const std::size_t asking = asking_frame(names, frames);
+    const wrapped_request request =
+        find_wrapped_request(names, frames, asking_frame(names, frames), sources);
+    const std::size_t asking = request.frame;
     type_answer answer;
     if (!hands_on_request(names, frames, asking, sources, knowledge, answer)) return answer;
     answer = type_from_frames(names, frames, asking, sources);
@@ -276,6 +278,7 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames, source
     }
     source_notes notes;
     notes.is_thrown = is_throwing(frames, asking);
+    notes.argument = request.argument;
     const text type = type_from_source(names, frame, sources, knowledge, &notes);
     if (!type.empty() && is_merged_call(frame, sources, knowledge)) return answer;
     if (!type.empty()) answer = {type, type_evidence::source_text, notes.is_array};

@@ -26378,6 +26378,7 @@ struct macro_line {
     text name;
     text rest;        // the text after the name, up to the end of the directive
     bool is_certain;  // it is not an `#undef`, and is not inside an `#if`
+    bool is_default;  // it is only inside its own `#ifndef`: something else may define it otherwise
 };
 
 struct token_list {
@@ -26514,19 +26515,21 @@ private:
         if (directive.starts_with("endif")) --conditions_;
         const bool defines = directive.starts_with("define");
         const text guard = guard_;
-        guard_ = directive.starts_with("ifndef") && !has_directive_ ? directive : text{};
+        const bool was_first = is_first_;
+        guard_ = directive.starts_with("ifndef") ? directive : text{};
+        is_first_ = !has_directive_;
         has_directive_ = true;
         if (!defines && !directive.starts_with("undef")) return;
         directive.remove_prefix(defines ? 6 : 5);
         directive = without_blanks(directive);
         const std::size_t behind = skip_word(directive, 0);
+        const text name = directive.substr(0, behind);
+        const text rest = directive.substr(behind);
+        const bool is_guarded = !guard.empty() && without_blanks(guard.substr(6)) == name;
         result_.macros.push_back(
-            {directive.substr(0, behind), directive.substr(behind), defines && conditions_ == 0});
+            {name, rest, defines && conditions_ == 0, defines && is_guarded && conditions_ == 1});
         // `#ifndef PART_HPP`, `#define PART_HPP`: the rest of the header is always there.
-        const bool is_guard = !guard.empty() && without_blanks(directive.substr(behind)).empty();
-        if (is_guard && without_blanks(guard.substr(6)) == directive.substr(0, behind)) {
-            --conditions_;
-        }
+        if (is_guarded && was_first && without_blanks(rest).empty()) --conditions_;
     }
 
     void add_include(text directive) {
@@ -26590,7 +26593,8 @@ private:
     int conditions_ = 0;  // how many #if are open
     bool is_line_start_ = true;
     bool has_directive_ = false;
-    text guard_;  // the directive before, if it is the first one and an #ifndef
+    bool is_first_ = false;  // the directive before is the first one
+    text guard_;             // it, if it is an #ifndef
     token_list result_;
 };
 
@@ -26838,9 +26842,15 @@ public:
     // the second of realloc and aligned_alloc, the third of posix_memalign, as the product of both
     // of calloc. Or one that is kept as characters. Returns false if it is neither.
     bool read_request(std::size_t begin, std::size_t open, new_expression& found) const {
+        const bool is_third = is_any_at(open - 1, "posix_memalign reallocarray");
+        const bool is_second = is_any_at(open - 1, "calloc realloc aligned_alloc");
+        return read_request(begin, open, is_third ? 2 : is_second ? 1 : 0, found);
+    }
+
+    // The same for any function. The size is behind `left` commas.
+    bool read_request(std::size_t begin, std::size_t open, std::size_t left,
+                      new_expression& found) const {
         const std::size_t close = is_at(open, "(") ? file_.partner(open) : 0;
-        std::size_t left = is_any_at(open - 1, "calloc realloc aligned_alloc") ? 1 : 0;
-        if (is_any_at(open - 1, "posix_memalign reallocarray")) left = 2;  // commas
         const bool is_product = is_at(open - 1, "calloc");
         bool is_sum = false;
         bool is_typed = false;  // an argument before this one has the size of a type
@@ -27363,11 +27373,12 @@ public:
     bool is_macro(text name) const noexcept { return is_known_as(name, macro_name); }
 
     // The only definition of a macro; null: the file does not show what it stands for.
-    const macro_line* definition_of(text macro) const noexcept {
+    const macro_line* definition_of(text macro, bool may_be_default = false) const noexcept {
         const macro_line* only = nullptr;
         for (const macro_line& each : macros_) {
             if (each.name != macro) continue;
-            if (only != nullptr || !each.is_certain) return nullptr;
+            const bool is_certain = each.is_certain || (may_be_default && each.is_default);
+            if (only != nullptr || !is_certain) return nullptr;
             only = &each;
         }
         return only;
@@ -28777,6 +28788,9 @@ public:
         }
     }
 
+    // For text that a macro writes inside of these templates.
+    void stand_in(const list<const template_header*>& headers) { headers_ = headers; }
+
     // The type in tokens of a declaration before that place; "" if it is not certain.
     text spelled(std::size_t begin, std::size_t end) const {
         text_out type{memory_};
@@ -29289,348 +29303,6 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_CALLED_NAME_HPP
 
-// bare_requests.hpp - what the library allocates where its inlined functions have no scopes.
-
-#ifndef ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
-#define ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// A container of libstdc++: the header that asks for the memory of the elements, all its headers,
-// and the classes that are made of it.
-struct container_headers {
-    text asking;
-    text files;
-    text classes;
-};
-
-constexpr container_headers containers[] = {
-    {"stl_vector.h", "stl_vector.h vector.tcc stl_stack.h stl_queue.h allocator.h",
-     "vector stack priority_queue"},
-    {"stl_deque.h", "stl_deque.h deque.tcc stl_stack.h stl_queue.h", "deque stack queue"},
-    {"stl_list.h", "stl_list.h list.tcc stl_stack.h stl_queue.h", "list stack queue"},
-    {"forward_list.h", "forward_list.h forward_list.tcc", "forward_list"},
-    {"stl_tree.h", "stl_tree.h stl_map.h stl_multimap.h stl_set.h stl_multiset.h",
-     "map multimap set multiset"},
-    {"hashtable_policy.h", "hashtable_policy.h hashtable.h unordered_map.h unordered_set.h",
-     "unordered_map unordered_multimap unordered_set unordered_multiset"}};
-
-// The name of a standard header without its folders; "" for another file.
-inline text standard_header(text file) noexcept {
-    if (!is_standard_header(file)) return {};
-    return file.substr(file.rfind('/') + 1);
-}
-
-// The element type of a container. `scope` is the class of one of its functions, or of its
-// variable; "" if it is not a class of a container.
-inline text element_of(arena& memory, text scope, text brackets) {
-    const list<text> arguments = split_arguments(memory, brackets);
-    if (arguments.empty()) return {};
-    if (is_listed(scope, "map multimap unordered_map unordered_multimap")) {
-        if (arguments.size() < 2) return {};
-        const text key = joined(memory, "std::pair<", with_const(memory, arguments[0]), ", ");
-        return joined(memory, key, arguments[1], ">");
-    }
-    if (is_listed(scope, "_Rb_tree _Hashtable _Map_base")) {
-        return arguments.size() > 1 ? arguments[1] : text{};
-    }
-    const bool is_known =
-        is_listed(scope,
-                  "vector deque list forward_list set multiset unordered_set unordered_multiset "
-                  "stack queue priority_queue _Vector_base _Deque_base _List_base _Fwd_list_base");
-    return is_known ? arguments[0] : text{};
-}
-
-// The same for a type in its printed form, if its class is one of `classes`.
-inline text element_of_class(arena& memory, text type, text classes) {
-    const std::size_t open = type.find('<');
-    if (open == no_position || !type.starts_with("std::")) return {};
-    text own = type.substr(5, open - 5);
-    if (own.starts_with("pmr::")) own.remove_prefix(5);
-    return is_listed(own, classes) ? element_of(memory, own, type.substr(open)) : text{};
-}
-
-// What a container allocates if its function in frames[at] asks the allocator; "" if it is not
-// certain.
-inline type_answer type_of_container(read_names& names, const list<code_frame>& frames,
-                                     std::size_t at, source_cache& sources,
-                                     const type_knowledge& knowledge) {
-    const text request = own_name_of(names.of(frames[at].function));
-    const text header = standard_header(frames[at].file);
-    if (header == "stl_bvector.h") return {"unsigned long", type_evidence::make_frame};
-    if (!is_listed(request, "_M_allocate _M_get_node _M_allocate_node _M_allocate_map")) return {};
-    const container_headers* container = nullptr;
-    for (const container_headers& each : containers) {
-        if (each.asking == header) container = &each;
-    }
-    if (container == nullptr) return {};
-    text element;
-    text function;
-    text argument;  // of the function inside
-    for (; at < frames.size(); ++at) {
-        const text function_inside = function;
-        const text file = standard_header(frames[at].file);
-        if (file.empty()) break;
-        const read_name& name = names.of(frames[at].function);
-        function = own_name_of(name);
-        const bool assigns = is_listed(function, "operator= assign") ||
-                             function.starts_with("_M_assign") || function.starts_with("_M_move");
-        const std::size_t count = name.parts.components.size();
-        if (assigns && element.empty() && count < 3) return {};
-        if (assigns && !element.empty()) break;
-        if (!is_listed(file, container->files)) {
-            // The container is made as an element of another one: construct<X, ...>(X*, ...).
-            const bool is_made =
-                is_listed(function_inside, container->classes) &&
-                is_listed(file, "stl_construct.h new_allocator.h unique_ptr.h any") &&
-                is_listed(function, "_Construct construct make_unique _S_create");
-            if (!is_made) return {};
-            if (element.empty()) {
-                const text made = first_argument(names.memory(), name.parts.last().arguments);
-                element =
-                    element_of_class(names.memory(), decayed(printed_type(names.memory(), made)),
-                                     container->classes);
-            }
-            if (element.empty()) return {};
-            break;
-        }
-        if (count == 0) continue;
-        const text arguments = name.parts.last().arguments;
-        // It passes an element on: _M_realloc_insert<const part&>, emplace_back<part>; or, for
-        // std::vector<part>{a, b}, the list: _M_range_initialize<const part*>.
-        const bool is_list =
-            arguments.empty() && argument.ends_with("*") &&
-            is_listed(function_inside, "_M_range_initialize _M_initialize_dispatch");
-        const bool adds = is_list || is_listed(function, "push_back push_front");
-        // Not for a reference to a pointer to functions, `int (* const&)(char)`.
-        if (count == 1 && adds && !argument.empty() && !argument.contains("&)(")) {
-            element = decayed(printed_type(names.memory(), argument));
-            if (is_list) element = without_const(without_pointer(element));
-            break;
-        }
-        argument = first_argument(names.memory(), arguments);
-        // What makes the node is passed on: _M_insert_<const int&, std::_Rb_tree<...>::_Alloc_node>
-        const std::size_t tree = arguments.find("std::_Rb_tree<");
-        if (tree != no_position) {
-            element = element_of(names.memory(), "_Rb_tree", arguments.substr(tree + 13));
-        }
-        if (count < 3) continue;
-        const name_component& scope = name.parts.components[count - 2];
-        const text said = element_of(names.memory(), scope.name, scope.arguments);
-        if (!said.empty()) element = said;
-        if (assigns) break;  // outside there may be the assignment of a container around it
-    }
-    type_evidence evidence = type_evidence::allocator_frame;
-    if (element.empty() && at < frames.size()) {
-        const text type = type_of_object(names, frames[at], function, sources, knowledge);
-        element = element_of_class(names.memory(), type, container->classes);
-        evidence = type_evidence::source_text;
-    }
-    if (element.empty()) return {};
-    if (request == "_M_allocate_map") element = joined(names.memory(), element, "*");
-    type_answer answer = printed_answer(names.memory(), element, evidence);
-    answer.is_array = true;
-    return answer;
-}
-
-// The characters of a string, whose functions allocate nothing else: its constructor has its
-// allocator as an argument, what copies a text has a pointer to it, and a function that was not
-// inlined has the class. "": it is no string.
-inline text character_of_string(arena& memory, read_names& names, const list<code_frame>& frames,
-                                std::size_t at) {
-    for (; at < frames.size(); ++at) {
-        const text header = standard_header(frames[at].file);
-        const read_name& name = names.of(frames[at].function);
-        if (!is_listed(header, "basic_string.h basic_string.tcc") || !name.parts.is_known()) break;
-        const text first = first_argument(memory, name.parts.last().arguments);
-        text character = allocated_by(first);
-        if (own_name_of(name) == "_M_construct" && first.ends_with("*")) {
-            // A text is made of iterators, which may be pointers to other characters.
-            if (at + 1 < frames.size() && frames[at + 1].function.contains(", void>")) return {};
-            character = without_const(without_spaces_around(without_pointer(first)));
-        }
-        if (character.empty()) character = type_of_character_buffer(name.call);
-        if (is_listed(character, "char wchar_t char8_t char16_t char32_t")) return character;
-    }
-    return {};
-}
-
-// `lambda` is "(lambda at src/main.cpp:3:9)", with the path that the compiler was given. When a
-// std::function is copied, a function that was not inlined names the lambda. Or else the function
-// that makes a call on that line contains it: "main::{lambda}". "" if there is none.
-inline text lambda_of_caller(read_names& names, const list<code_frame>& frames, std::size_t at,
-                             text lambda) {
-    constexpr std::size_t start = 11;  // "(lambda at "
-    const text place = file_name_of(lambda.substr(start));
-    for (; at < frames.size(); ++at) {
-        const library_call& call = names.of(frames[at].function).call;
-        if (call.scope == "_Base_manager") return call.scope_first;
-        text_out line{names.memory()};
-        line << file_name_of(frames[at].file) << ':';
-        line << decimal{static_cast<std::uint64_t>(frames[at].line)} << ':';
-        if (place.starts_with(line.view())) {
-            return joined(names.memory(), frames[at].function, "::{lambda}");
-        }
-    }
-    return {};
-}
-
-// `asking` is the frame that called operator new.
-inline type_answer type_of_bare_request(read_names& names, const list<code_frame>& frames,
-                                        std::size_t asking, source_cache& sources,
-                                        const type_knowledge& knowledge) {
-    arena& memory = names.memory();
-    const read_name& name = names.of(frames[asking].function);
-    const text header = standard_header(frames[asking].file);
-    if (header.empty() || name.parts.components.size() != 1) return {};
-    library_call call;
-    call.function = own_name_of(name);
-    const bool is_any = header == "any" && call.function == "_S_create";
-    const read_name& told =
-        is_any && asking + 1 < frames.size() ? names.of(frames[asking + 1].function) : name;
-    if (is_any && !is_listed(own_name_of(told), "any emplace __do_emplace")) return {};
-    if (told.parts.is_known()) {
-        call.function_first = first_argument(memory, told.parts.last().arguments);
-    }
-    const text character = character_of_string(memory, names, frames, asking);
-    if (!character.empty()) return printed_answer(memory, character, type_evidence::make_frame);
-    if (is_listed(header, "std_thread.h stop_token shared_ptr_base.h")) call.scope = call.function;
-    if (call.function != "allocate") {
-        const bool is_functor = header == "std_function.h" && call.function == "_M_create";
-        text type =
-            is_any || is_functor ? decayed(call.function_first) : type_of_make_call(memory, call);
-        if (type.starts_with("(lambda at ")) {
-            type = lambda_of_caller(names, frames, asking, type);
-        }
-        return printed_answer(memory, type, type_evidence::make_frame);
-    }
-    std::size_t at = asking;
-    const text allocators = "new_allocator.h alloc_traits.h allocator.h memory_resource";
-    while (at < frames.size() && own_name_of(names.of(frames[at].function)) == "allocate" &&
-           is_listed(standard_header(frames[at].file), allocators)) {
-        ++at;
-    }
-    if (at == asking || at == frames.size() || !is_standard_header(frames[at].file)) return {};
-    const text text_of = character_of_string(memory, names, frames, at);
-    if (!text_of.empty()) return printed_answer(memory, text_of, type_evidence::allocator_frame);
-    const read_name& caller = names.of(frames[at].function);
-    if (caller.parts.components.size() == 1) {
-        call.function = own_name_of(caller);
-        call.function_first = first_argument(memory, caller.parts.last().arguments);
-    } else {
-        call = caller.call;
-    }
-    const text type = type_of_container_call(memory, call);
-    if (!type.empty()) return printed_answer(memory, type, type_evidence::allocator_frame);
-    return type_of_container(names, frames, at, sources, knowledge);
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
-
-// handed_on_size.hpp - whether an operator new or a memory resource passes on the size that it got.
-
-#ifndef ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
-#define ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// The first parameter of the nearest definition of an operator new or of do_allocate before a
-// token; "" if it may be changed between. A brace or a word follows a definition, but not a call.
-inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
-    for (std::size_t at = before; at > 1; --at) {
-        const bool is_operator = file.is_at(at - 1, "new") && file.is_at(at - 2, "operator");
-        if (!is_operator && !file.is_at(at - 1, "do_allocate")) continue;
-        std::size_t open = at;
-        while (open < before && !file.is_at(open, "(")) ++open;
-        const std::size_t close = file.partner(open);
-        if (close <= open || close + 1 >= before) continue;
-        const text behind = file.text_at(close + 1);
-        if (behind != "{" && !is_word(behind)) continue;
-        std::size_t end = open + 1;
-        while (end < close && !file.is_at(end, ",")) ++end;
-        const text name = file.text_at(end - 1);
-        for (std::size_t use = close + 1; use < before; ++use) {
-            if (file.text_at(use) != name || !file.is_any_at(use + 1, "= + - * |")) continue;
-            if (file.is_at(use + 1, "=") || file.is_at(use + 2, "=")) return {};
-        }
-        return name;
-    }
-    return {};
-}
-
-// Whether a class's own operator new, or a memory resource, asks for exactly the size that it got:
-// the frame's line has `operator new(n)`, `malloc(n)` or `allocate(n, alignment)` with the name of
-// its parameter.
-inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
-    const source_outline* file = frame.is_nearby ? nullptr : source_of(frame, sources);
-    if (file == nullptr) return false;
-    const list<source_token>& tokens = file->tokens();
-    for (std::size_t at = file->token_from(frame.line, 0);
-         at + 2 < tokens.size() && tokens[at].line == frame.line; ++at) {
-        const bool is_new =
-            at > 0 && file->text_at(at) == "new" && file->text_at(at - 1) == "operator";
-        if (!is_new && !file->is_any_at(at, "malloc allocate do_allocate")) continue;
-        std::size_t open = at + 1;
-        if (file->text_at(open) == "[") open += 2;
-        if (file->text_at(open) != "(") continue;
-        const text behind = file->text_at(open + 2);
-        if (behind != ")" && behind != ",") continue;
-        if (file->text_at(open + 1) == size_parameter(*file, at - (is_new ? 1 : 0))) return true;
-    }
-    return false;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
-
-// implicit_function.hpp - recognises constructors and assignments that the compiler made.
-
-#ifndef ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
-#define ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// Whether the declaration that the token belongs to ends with "= default".
-inline bool is_defaulted(const source_outline& file, std::size_t at) noexcept {
-    while (at + 1 < file.tokens().size()) {
-        const text token = file.tokens()[at].spelling();
-        if (token == ";" || token == "{" || token == "}") return false;
-        if (token == "=" && file.is_at(++at, "default")) return true;
-        ++at;
-    }
-    return false;
-}
-
-inline bool is_implicit_function(const code_frame& frame, source_cache& sources) {
-    if (frame.is_implicit) return true;
-    if (!frame.may_be_implicit) return false;
-    const source_outline* file = source_of(frame, sources);
-    if (file == nullptr || frame.is_nearby) return false;
-    const std::size_t at = file->token_from(frame.line, frame.column);
-    if (at != 0 && (file->is_at(at - 1, "struct") || file->is_at(at - 1, "class"))) return true;
-    // clang++ gives the copies of members columns inside the last word.
-    return is_defaulted(*file, at) || is_defaulted(*file, file->token_from(frame.line, 0));
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
-
 // placed_new.hpp - finds the `new` that compilers place at a line and column of a source file.
 
 #ifndef ALLOCSCOPE_TYPES_PLACED_NEW_HPP
@@ -29779,6 +29451,179 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_THROWN_VALUE_HPP
 
+// handed_on_size.hpp - whether an operator new or a memory resource passes on the size that it got.
+
+#ifndef ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
+#define ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether the code between two tokens may change a variable: `n = 1`, `n += 1`, `++n`, `&n`.
+inline bool may_change(const source_outline& file, text name, std::size_t from,
+                       std::size_t to) noexcept {
+    for (; from < to; ++from) {
+        if (file.text_at(from) != name) continue;
+        const text behind = file.text_at(from + 1);
+        const bool is_doubled = behind == file.text_at(from + 2);
+        if (behind == "="
+                ? !is_doubled
+                : is_listed(behind, "+ - * / % | & ^ < >") &&
+                      (is_doubled || (file.is_at(from + 2, "=") && !is_listed(behind, "< >"))))
+            return true;
+        if (file.is_any_at(from - 1, "& + - >") && !is_word(file.text_at(from - 2))) return true;
+    }
+    return false;
+}
+
+// The first parameter of the nearest definition of an operator new or of do_allocate before a
+// token; "" if it may be changed between. A brace or a word follows a definition, but not a call.
+inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
+    for (std::size_t at = before; at > 1; --at) {
+        const bool is_operator = file.is_at(at - 1, "new") && file.is_at(at - 2, "operator");
+        if (!is_operator && !file.is_at(at - 1, "do_allocate")) continue;
+        std::size_t open = at;
+        while (open < before && !file.is_at(open, "(")) ++open;
+        const std::size_t close = file.partner(open);
+        if (close <= open || close + 1 >= before) continue;
+        const text behind = file.text_at(close + 1);
+        if (behind != "{" && !is_word(behind)) continue;
+        std::size_t end = open + 1;
+        while (end < close && !file.is_at(end, ",")) ++end;
+        const text name = file.text_at(end - 1);
+        return may_change(file, name, close + 1, before) ? text{} : name;
+    }
+    return {};
+}
+
+// Whether a class's own operator new, or a memory resource, asks for exactly the size that it got:
+// the frame's line has `operator new(n)`, `malloc(n)` or `allocate(n, alignment)` with the name of
+// its parameter.
+inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
+    const source_outline* file = frame.is_nearby ? nullptr : source_of(frame, sources);
+    if (file == nullptr) return false;
+    const list<source_token>& tokens = file->tokens();
+    for (std::size_t at = file->token_from(frame.line, 0);
+         at + 2 < tokens.size() && tokens[at].line == frame.line; ++at) {
+        const bool is_new =
+            at > 0 && file->text_at(at) == "new" && file->text_at(at - 1) == "operator";
+        if (!is_new && !file->is_any_at(at, "malloc allocate do_allocate")) continue;
+        std::size_t open = at + 1;
+        if (file->text_at(open) == "[") open += 2;
+        if (file->text_at(open) != "(") continue;
+        const text behind = file->text_at(open + 2);
+        if (behind != ")" && behind != ",") continue;
+        if (file->text_at(open + 1) == size_parameter(*file, at - (is_new ? 1 : 0))) return true;
+    }
+    return false;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
+
+// wrapped_request.hpp - finds the call that says how many bytes a function of the user asks for.
+
+#ifndef ALLOCSCOPE_TYPES_WRAPPED_REQUEST_HPP
+#define ALLOCSCOPE_TYPES_WRAPPED_REQUEST_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The bracket behind the name of the function that is called at a token, if it is a plain name; 0:
+// there is none.
+inline std::size_t bracket_of_call(const source_outline& file, std::size_t at) {
+    if (file.is_at(at, ")")) at = file.partner(at);  // g++ places the call there in C++
+    if (!file.is_at(at, "(")) ++at;
+    if (at < 2 || !file.is_at(at, "(") || file.partner(at) == 0) return 0;
+    const bool is_of_std = file.is_at(at - 2, "::") && file.is_at(at - 3, "std");
+    return is_of_std || !file.is_any_at(at - 2, ". -> ::") ? at : 0;
+}
+
+// The number of the parameter `name` of the function around a token, from 1; 0: it has none, or the
+// code before the token may change it.
+inline std::size_t number_of_parameter(const source_outline& file, std::size_t before, text own,
+                                       text name) {
+    std::size_t open = before;
+    do {
+        if (--open < 2) return 0;
+    } while (file.text_at(open - 1) != own || !file.is_at(open, "(") ||
+             !file.is_at(file.partner(open) + 1, "{"));
+    const std::size_t body = file.partner(open) + 1;
+    if (file.partner(body) < before || may_change(file, name, body, before)) return 0;
+    std::size_t number = 1;
+    for (std::size_t at = open + 1; at < body; ++at) {
+        if (file.text_at(at) == name && file.is_any_at(at + 1, ", )")) return number;
+        if (file.is_at(at, ",")) ++number;
+    }
+    return 0;
+}
+
+// The token behind the `(` or `,` before the argument with that number, if it is a single word.
+inline std::size_t single_argument(const source_outline& file, std::size_t open,
+                                   std::size_t number) {
+    std::size_t at = open + 1;
+    for (; number > 1 && at < file.partner(open); ++at) {
+        if (file.is_at(at, ",")) --number;
+        if (file.partner(at) > at) at = file.partner(at);
+    }
+    return number == 1 && file.is_word_at(at) && file.is_any_at(at + 1, ", )") ? at : 0;
+}
+
+struct wrapped_request {
+    std::size_t frame;         // that asks, or that calls the function around it
+    std::size_t argument = 0;  // the number of the one with the size, from 1; 0: the frame asks
+};
+
+// `asking` is the frame that called malloc.
+inline wrapped_request find_wrapped_request(read_names& names, const list<code_frame>& frames,
+                                            std::size_t asking, source_cache& sources) {
+    wrapped_request found{asking};
+    text called;
+    std::size_t argument = 1;
+    for (std::size_t i = asking; i < frames.size(); ++i) {
+        const source_outline* file = nullptr;
+        const std::size_t at = token_of(frames[i], sources, file);
+        if (at == 0 || is_standard_header(frames[i].file)) break;
+        const std::size_t open = bracket_of_call(*file, at);
+        if (open == 0) break;
+        new_expression unused;
+        bool is_read = false;
+        if (i == asking) {
+            if (!file->is_any_at(open - 1, "malloc realloc")) break;
+            argument = file->is_at(open - 1, "realloc") ? 2 : 1;
+        } else {
+            if (file->text_at(open - 1) != called) break;
+            is_read = new_reader{*file}.read_request(open - 1, open, argument - 1, unused);
+        }
+        if (is_read) found = {i, argument};
+        const std::size_t size = single_argument(*file, open, argument);
+        if (is_read || size == 0) break;
+        called = own_name_of(names.of(frames[i].function));
+        argument = number_of_parameter(*file, at, called, file->text_at(size));
+        if (argument == 0) break;
+    }
+    return found;
+}
+
+// The request that find_wrapped_request() has found, at the token of the call.
+inline bool read_wrapped_request(const source_outline& file, std::size_t at, std::size_t argument,
+                                 new_expression& found) {
+    const std::size_t open = bracket_of_call(file, at);
+    found.scope = file.scope_of(at);
+    return open != 0 && new_reader{file}.read_request(open - 1, open, argument - 1, found);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_WRAPPED_REQUEST_HPP
+
 // type_from_source.hpp - the T of the `new T` at a frame's file, line and column.
 
 #ifndef ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
@@ -29797,6 +29642,8 @@ public:
         : type_spelling(memory, file, expression.begin, expression.scope, name, knowledge),
           expression_(expression),
           is_at_begin_(is_at_begin) {}
+
+    using type_spelling::stand_in;
 
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
@@ -30116,6 +29963,7 @@ private:
 // What the source says about a `new` besides its type.
 struct source_notes {
     bool is_thrown = false;     // asked: the memory is that of an exception
+    std::size_t argument = 0;   // asked: that of a wrapped_request
     bool is_array = false;      // `new T[n]`, or an exception, which the runtime adds something to
     bool shares_place = false;  // with a `new` in a default argument
     text deduced = {};          // if the type is not certain: type_answer::candidate
@@ -30133,10 +29981,13 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     if (frame.column <= 0 && (is_thrown || is_constructor(function))) return {};
     const source_outline* file = source_of(frame, sources);
     if (file == nullptr) return {};
-    new_expression thrown;
-    if (is_thrown && !find_thrown(*file, frame.line, frame.column, thrown)) return {};
+    new_expression read;
+    if (is_thrown && !find_thrown(*file, frame.line, frame.column, read)) return {};
+    const std::size_t argument = notes != nullptr ? notes->argument : 0;
+    const std::size_t at = file->token_from(frame.line, frame.column);
+    if (argument != 0 && !read_wrapped_request(*file, at, argument, read)) return {};
     const new_expression* expression =
-        is_thrown ? &thrown : find_new_expression(*file, frame.line, frame.column);
+        is_thrown || argument != 0 ? &read : find_new_expression(*file, frame.line, frame.column);
     if (expression == nullptr) return {};
     const borrowed_memory meanwhile{names.scratch()};
     const source_token& first = file->tokens()[expression->begin];
@@ -30178,12 +30029,12 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The macros of a file and of the headers that it includes from its own folder, as compilers look
-// for #include "..." first.
-class seen_macros {
+// A file and the headers that it includes from its own folder, as compilers look for
+// #include "..." first.
+class seen_files {
 public:
-    seen_macros(arena& memory, source_cache& sources, const code_frame& frame,
-                const source_outline& file)
+    seen_files(arena& memory, source_cache& sources, const code_frame& frame,
+               const source_outline& file)
         : memory_(memory), sources_(sources), built_ns_(frame.built_ns), files_(memory) {
         add(file, frame.file);
     }
@@ -30195,13 +30046,28 @@ public:
         return false;
     }
 
-    // The only definition; null: it is not certain what the macro stands for.
+    // Whether one of them defines a type with that name, and none an alias.
+    bool defines_type(text name) const noexcept {
+        bool is_defined = false;
+        for (const source_outline* each : files_) {
+            is_defined = is_defined || each->is_defined(name);
+            for (const name_declaration* one = each->last_declared(name); one != nullptr;
+                 one = each->declared_before(*one)) {
+                if (each->is_at(one->at, "typedef") || each->is_at(one->at - 1, "using")) {
+                    return false;
+                }
+            }
+        }
+        return is_defined;
+    }
+
+    // The only definition of a macro; null: it is not certain what the macro stands for.
     const macro_line* definition_of(text name) const noexcept {
         const macro_line* only = nullptr;
         for (const source_outline* each : files_) {
             if (!each->is_macro(name)) continue;
             if (only != nullptr) return nullptr;
-            only = each->definition_of(name);
+            only = each->definition_of(name, true);
             if (only == nullptr) return nullptr;
         }
         return only;
@@ -30212,8 +30078,13 @@ private:
 
     void add(const source_outline& file, text path) {
         files_.push_back(&file);
-        const text folder = path.substr(0, path.rfind('/') + 1);
-        for (const text name : file.includes()) {
+        for (text name : file.includes()) {
+            text folder = path.substr(0, path.rfind('/') + 1);
+            while (name.starts_with("../") && folder.size() > 1) {  // each file has only one path
+                name.remove_prefix(3);
+                folder.remove_suffix(1);
+                folder = folder.substr(0, folder.rfind('/') + 1);
+            }
             const text header = joined(memory_, folder, name);
             const source_outline* const other =
                 files_.size() < most_files ? sources_.find(header, built_ns_) : nullptr;
@@ -30235,7 +30106,7 @@ inline bool may_allocate(text words) noexcept {
 
 // The text of the macro at `at`, with its arguments inserted; "" if that is not certain.
 inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at,
-                           const seen_macros& macros) {
+                           const seen_files& macros) {
     const macro_line* macro = macros.definition_of(file.text_at(at));
     if (macro == nullptr) return {};
     const token_list body = read_tokens(memory, macro->rest);
@@ -30303,9 +30174,10 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
 
 // Whether the names of types in a macro, and in its arguments, mean the same everywhere: the debug
 // information knows them, they are no macros, and the function and its classes declare no others.
-inline bool are_known_names(const source_outline& file, std::size_t at, const seen_macros& macros,
+inline bool are_known_names(const source_outline& file, std::size_t at, const seen_files& macros,
                             const source_outline& made, const new_expression& expression,
-                            const type_knowledge& knowledge) {
+                            const type_knowledge& knowledge,
+                            const list<const template_header*>& headers) {
     for (std::size_t i = expression.type_begin; i < expression.type_end; ++i) {
         const text word = made.text_at(i);
         if (!is_word(word) || word == "std" || word == "const") continue;
@@ -30316,7 +30188,11 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
             i > 1 && is_listed(word, "string wstring") && made.is_at(i - 2, "std");
         if (is_of_std) continue;
         const name_kind kind = knowledge.kind_of(word);
-        if (kind == name_kind::unknown && !file.is_defined(word)) return false;
+        bool is_known = kind != name_kind::unknown || file.is_defined(word);
+        for (const template_header* each : headers) {
+            for (const text parameter : each->parameters) is_known = is_known || parameter == word;
+        }
+        if (!is_known) return false;
         const bool is_template = kind == name_kind::class_template || file.is_class_template(word);
         const text behind = made.text_at(i + 1);
         if (is_template && behind != "<") return false;
@@ -30327,7 +30203,7 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
 // The text that the macro at `at` writes, or if that has no `new`, the only macro with one that it
 // uses in turn; "" if that is not certain. At most `left` macros use each other.
 inline text text_with_new(arena& memory, const source_outline& file, std::size_t at,
-                          const seen_macros& macros, int left = 4) {
+                          const seen_files& macros, int left = 4) {
     text made = expanded_macro(memory, file, at, macros);
     if (made.empty() || may_allocate(made) || left == 0) return left != 0 ? made : text{};
     const source_outline from{memory, made};
@@ -30366,7 +30242,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const bool is_own = file.is_macro(file.text_at(at));
     const bool may_be_macro = is_own || (file.is_word_at(at) && file.is_at(at + 1, "("));
     if (!may_be_macro) return {};
-    const seen_macros macros{memory, sources, frame, file};
+    const seen_files macros{memory, sources, frame, file};
     const source_outline made{memory, text_with_new(memory, file, at, macros)};
     std::size_t count = 0;
     for (const source_token& token : made.tokens()) {
@@ -30374,9 +30250,12 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     }
     if (count != 1 || made.expressions().size() != 1) return {};
     const new_expression& only = made.expressions()[0];
-    if (!only.has_type || !are_known_names(file, at, macros, made, only, knowledge)) return {};
+    const list<const template_header*> headers = file.headers_around(memory, file.scope_of(at));
+    if (!only.has_type || !are_known_names(file, at, macros, made, only, knowledge, headers))
+        return {};
     // What stands around a macro that is used in turn may allocate, too.
-    is_all = is_own && may_allocate(macros.definition_of(file.text_at(at))->rest);
+    const macro_line& used = *macros.definition_of(file.text_at(at));
+    is_all = is_own && used.is_certain && may_allocate(used.rest);
     is_array = only.is_request || made.is_at(only.type_end, "[");
     bool has_other = only.is_request;  // another macro may allocate, too
     // The macro may write the function that asks. Then only that can allocate there.
@@ -30405,7 +30284,9 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     type_knowledge believed = knowledge;
     believed.kind = nullptr;
     believed.made = nullptr;  // its tokens have places of their own
-    const text type = source_spelling{memory, made, only, function, believed}.spelled();
+    source_spelling spelling{memory, made, only, function, believed};
+    if (only.function == 0) spelling.stand_in(headers);
+    const text type = spelling.spelled();
     if (!is_all && !has_other) is_all = is_constructed(memory, type, frame, knowledge);
     return type;
 }
@@ -30415,6 +30296,380 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_NEW_IN_MACRO_HPP
+
+// copied_container.hpp - the only container of a kind that the implicit copy of a class copies.
+
+#ifndef ALLOCSCOPE_TYPES_COPIED_CONTAINER_HPP
+#define ALLOCSCOPE_TYPES_COPIED_CONTAINER_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+class copied_container {
+public:
+    copied_container(const source_outline& file, const seen_files& seen, text classes)
+        : file_(file), seen_(seen), classes_(classes) {}
+
+    // The member of the class whose name stands at `at`; unknown: it has none, or several, or that
+    // is not certain.
+    declared_variable find(std::size_t at) {
+        const std::size_t open = class_body(file_, at);
+        if (open == 0) return {};
+        std::size_t first = open + 1;  // of the declaration
+        bool is_function = false;
+        int depth = 0;  // of angle brackets
+        for (std::size_t i = first; i < file_.partner(open); ++i) {
+            const text token = file_.text_at(i);
+            if (token == "<") ++depth;
+            if (token == ">") --depth;
+            if (token == "(" && depth == 0) is_function = true;
+            const bool is_body = token == "{" && is_function;
+            if (file_.partner(i) > i) i = file_.partner(i);
+            const bool is_access =
+                token == ":" && file_.is_any_at(i - 1, "public protected private");
+            if (token == ";" && !is_function && !read_member(first, i)) return {};
+            if (!is_body && !is_access && token != ";") continue;
+            first = i + 1;
+            is_function = false;
+            depth = 0;
+        }
+        return only_;
+    }
+
+private:
+    // Returns false if the declaration may be that of another such container.
+    bool read_member(std::size_t first, std::size_t end) {
+        constexpr const char* others = "using typedef static friend enum";
+        if (first == end || file_.is_any_at(first, others)) return true;
+        while (file_.is_any_at(first, "const mutable volatile")) ++first;
+        if (file_.is_any_at(first, "struct class")) return file_.is_word_at(first + 1);
+        if (builtin_type{}.take(file_.text_at(first))) return true;
+        std::size_t behind = first;  // the name
+        for (int depth = 0; behind < end; ++behind) {
+            if (file_.is_at(behind, "<")) ++depth;
+            if (file_.is_at(behind, ">")) --depth;
+            if (depth == 0 && file_.is_any_at(behind, "= { [ : ,")) break;
+        }
+        if (file_.is_any_at(behind - 2, "* &")) return !file_.is_at(behind, ",");
+        const declared_variable member = declared_there(file_, behind - 1);
+        if (!member.is_known() || file_.is_at(behind, ",")) return false;
+        const bool is_scoped = file_.is_at(first, "std") && file_.is_at(first + 1, "::");
+        const text own = file_.text_at(is_scoped ? first + 2 : first);
+        if (!is_scoped && !file_.is_standard_name(own)) return seen_.defines_type(own);
+        if (!is_listed(own, classes_)) return own != "pmr";
+        if (only_.is_known()) return false;
+        only_ = member;
+        return true;
+    }
+
+    const source_outline& file_;
+    const seen_files& seen_;
+    const text classes_;
+    declared_variable only_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_COPIED_CONTAINER_HPP
+
+// bare_requests.hpp - what the library allocates where its inlined functions have no scopes.
+
+#ifndef ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
+#define ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// A container of libstdc++: the header that asks for the memory of the elements, all its headers,
+// and the classes that are made of it.
+struct container_headers {
+    text asking;
+    text files;
+    text classes;
+};
+
+constexpr container_headers containers[] = {
+    {"stl_vector.h", "stl_vector.h vector.tcc stl_stack.h stl_queue.h allocator.h",
+     "vector stack priority_queue"},
+    {"stl_deque.h", "stl_deque.h deque.tcc stl_stack.h stl_queue.h", "deque stack queue"},
+    {"stl_list.h", "stl_list.h list.tcc stl_stack.h stl_queue.h", "list stack queue"},
+    {"forward_list.h", "forward_list.h forward_list.tcc", "forward_list"},
+    {"stl_tree.h", "stl_tree.h stl_map.h stl_multimap.h stl_set.h stl_multiset.h",
+     "map multimap set multiset"},
+    {"hashtable_policy.h", "hashtable_policy.h hashtable.h unordered_map.h unordered_set.h",
+     "unordered_map unordered_multimap unordered_set unordered_multiset"}};
+
+// The name of a standard header without its folders; "" for another file.
+inline text standard_header(text file) noexcept {
+    if (!is_standard_header(file)) return {};
+    return file.substr(file.rfind('/') + 1);
+}
+
+// The element type of a container. `scope` is the class of one of its functions, or of its
+// variable; "" if it is not a class of a container.
+inline text element_of(arena& memory, text scope, text brackets) {
+    const list<text> arguments = split_arguments(memory, brackets);
+    if (arguments.empty()) return {};
+    if (is_listed(scope, "map multimap unordered_map unordered_multimap")) {
+        if (arguments.size() < 2) return {};
+        const text key = joined(memory, "std::pair<", with_const(memory, arguments[0]), ", ");
+        return joined(memory, key, arguments[1], ">");
+    }
+    if (is_listed(scope, "_Rb_tree _Hashtable _Map_base")) {
+        return arguments.size() > 1 ? arguments[1] : text{};
+    }
+    const bool is_known =
+        is_listed(scope,
+                  "vector deque list forward_list set multiset unordered_set unordered_multiset "
+                  "stack queue priority_queue _Vector_base _Deque_base _List_base _Fwd_list_base");
+    return is_known ? arguments[0] : text{};
+}
+
+// The same for a type in its printed form, if its class is one of `classes`.
+inline text element_of_class(arena& memory, text type, text classes) {
+    const std::size_t open = type.find('<');
+    if (open == no_position || !type.starts_with("std::")) return {};
+    text own = type.substr(5, open - 5);
+    if (own.starts_with("pmr::")) own.remove_prefix(5);
+    return is_listed(own, classes) ? element_of(memory, own, type.substr(open)) : text{};
+}
+
+// The type of the container that the implicit constructor of a class at the place of a frame makes,
+// as it is printed; "" if that is not certain.
+inline text type_of_copied(read_names& names, const code_frame& frame, text classes,
+                           source_cache& sources, const type_knowledge& knowledge) {
+    const source_outline* file = nullptr;
+    const std::size_t at = token_of(frame, sources, file);
+    if (at == 0 || file->text_at(at) != own_name_of(names.of(frame.function))) return {};
+    const seen_files seen{names.scratch(), sources, frame, *file};
+    const declared_variable copied = copied_container{*file, seen, classes}.find(at);
+    if (!copied.is_known()) return {};
+    return names.made(
+        spelled_at(names, frame, *file, copied.at, copied.begin, copied.end, knowledge));
+}
+
+// What a container allocates if its function in frames[at] asks the allocator; "" if it is not
+// certain.
+inline type_answer type_of_container(read_names& names, const list<code_frame>& frames,
+                                     std::size_t at, source_cache& sources,
+                                     const type_knowledge& knowledge) {
+    const text request = own_name_of(names.of(frames[at].function));
+    const text header = standard_header(frames[at].file);
+    if (header == "stl_bvector.h") return {"unsigned long", type_evidence::make_frame};
+    if (!is_listed(request, "_M_allocate _M_get_node _M_allocate_node _M_allocate_map")) return {};
+    const container_headers* container = nullptr;
+    for (const container_headers& each : containers) {
+        if (each.asking == header) container = &each;
+    }
+    if (container == nullptr) return {};
+    text element;
+    text function;
+    text argument;  // of the function inside
+    for (; at < frames.size(); ++at) {
+        const text function_inside = function;
+        const text file = standard_header(frames[at].file);
+        if (file.empty()) break;
+        const read_name& name = names.of(frames[at].function);
+        function = own_name_of(name);
+        const bool assigns = is_listed(function, "operator= assign") ||
+                             function.starts_with("_M_assign") || function.starts_with("_M_move");
+        const std::size_t count = name.parts.components.size();
+        if (assigns && element.empty() && count < 3) return {};
+        if (assigns && !element.empty()) break;
+        if (!is_listed(file, container->files)) {
+            // The container is made as an element of another one: construct<X, ...>(X*, ...).
+            const bool is_made =
+                is_listed(function_inside, container->classes) &&
+                is_listed(file, "stl_construct.h new_allocator.h unique_ptr.h any") &&
+                is_listed(function, "_Construct construct make_unique _S_create");
+            if (!is_made) return {};
+            if (element.empty()) {
+                const text made = first_argument(names.memory(), name.parts.last().arguments);
+                element =
+                    element_of_class(names.memory(), decayed(printed_type(names.memory(), made)),
+                                     container->classes);
+            }
+            if (element.empty()) return {};
+            break;
+        }
+        if (count == 0) continue;
+        const text arguments = name.parts.last().arguments;
+        // It passes an element on: _M_realloc_insert<const part&>, emplace_back<part>; or, for
+        // std::vector<part>{a, b}, the list: _M_range_initialize<const part*>.
+        const bool is_list =
+            arguments.empty() && argument.ends_with("*") &&
+            is_listed(function_inside, "_M_range_initialize _M_initialize_dispatch");
+        const bool adds = is_list || is_listed(function, "push_back push_front");
+        // Not for a reference to a pointer to functions, `int (* const&)(char)`.
+        if (count == 1 && adds && !argument.empty() && !argument.contains("&)(")) {
+            element = decayed(printed_type(names.memory(), argument));
+            if (is_list) element = without_const(without_pointer(element));
+            break;
+        }
+        argument = first_argument(names.memory(), arguments);
+        // What makes the node is passed on: _M_insert_<const int&, std::_Rb_tree<...>::_Alloc_node>
+        const std::size_t tree = arguments.find("std::_Rb_tree<");
+        if (tree != no_position) {
+            element = element_of(names.memory(), "_Rb_tree", arguments.substr(tree + 13));
+        }
+        if (count < 3) continue;
+        const name_component& scope = name.parts.components[count - 2];
+        const text said = element_of(names.memory(), scope.name, scope.arguments);
+        if (!said.empty()) element = said;
+        if (assigns) break;  // outside there may be the assignment of a container around it
+    }
+    type_evidence evidence = type_evidence::allocator_frame;
+    if (element.empty() && at < frames.size()) {
+        text type = type_of_copied(names, frames[at], container->classes, sources, knowledge);
+        if (type.empty()) type = type_of_object(names, frames[at], function, sources, knowledge);
+        element = element_of_class(names.memory(), type, container->classes);
+        evidence = type_evidence::source_text;
+    }
+    if (element.empty()) return {};
+    if (request == "_M_allocate_map") element = joined(names.memory(), element, "*");
+    type_answer answer = printed_answer(names.memory(), element, evidence);
+    answer.is_array = true;
+    return answer;
+}
+
+// The characters of a string, whose functions allocate nothing else: its constructor has its
+// allocator as an argument, what copies a text has a pointer to it, and a function that was not
+// inlined has the class. "": it is no string.
+inline text character_of_string(arena& memory, read_names& names, const list<code_frame>& frames,
+                                std::size_t at) {
+    for (; at < frames.size(); ++at) {
+        const text header = standard_header(frames[at].file);
+        const read_name& name = names.of(frames[at].function);
+        if (!is_listed(header, "basic_string.h basic_string.tcc") || !name.parts.is_known()) break;
+        const text first = first_argument(memory, name.parts.last().arguments);
+        text character = allocated_by(first);
+        if (own_name_of(name) == "_M_construct" && first.ends_with("*")) {
+            // A text is made of iterators, which may be pointers to other characters.
+            if (at + 1 < frames.size() && frames[at + 1].function.contains(", void>")) return {};
+            character = without_const(without_spaces_around(without_pointer(first)));
+        }
+        if (character.empty()) character = type_of_character_buffer(name.call);
+        if (is_listed(character, "char wchar_t char8_t char16_t char32_t")) return character;
+    }
+    return {};
+}
+
+// `lambda` is "(lambda at src/main.cpp:3:9)", with the path that the compiler was given. When a
+// std::function is copied, a function that was not inlined names the lambda. Or else the function
+// that makes a call on that line contains it: "main::{lambda}". "" if there is none.
+inline text lambda_of_caller(read_names& names, const list<code_frame>& frames, std::size_t at,
+                             text lambda) {
+    constexpr std::size_t start = 11;  // "(lambda at "
+    const text place = file_name_of(lambda.substr(start));
+    for (; at < frames.size(); ++at) {
+        const library_call& call = names.of(frames[at].function).call;
+        if (call.scope == "_Base_manager") return call.scope_first;
+        text_out line{names.memory()};
+        line << file_name_of(frames[at].file) << ':';
+        line << decimal{static_cast<std::uint64_t>(frames[at].line)} << ':';
+        if (place.starts_with(line.view())) {
+            return joined(names.memory(), frames[at].function, "::{lambda}");
+        }
+    }
+    return {};
+}
+
+// `asking` is the frame that called operator new.
+inline type_answer type_of_bare_request(read_names& names, const list<code_frame>& frames,
+                                        std::size_t asking, source_cache& sources,
+                                        const type_knowledge& knowledge) {
+    arena& memory = names.memory();
+    const read_name& name = names.of(frames[asking].function);
+    const text header = standard_header(frames[asking].file);
+    if (header.empty() || name.parts.components.size() != 1) return {};
+    library_call call;
+    call.function = own_name_of(name);
+    const bool is_any = header == "any" && call.function == "_S_create";
+    const read_name& told =
+        is_any && asking + 1 < frames.size() ? names.of(frames[asking + 1].function) : name;
+    if (is_any && !is_listed(own_name_of(told), "any emplace __do_emplace")) return {};
+    if (told.parts.is_known()) {
+        call.function_first = first_argument(memory, told.parts.last().arguments);
+    }
+    const text character = character_of_string(memory, names, frames, asking);
+    if (!character.empty()) return printed_answer(memory, character, type_evidence::make_frame);
+    if (is_listed(header, "std_thread.h stop_token shared_ptr_base.h")) call.scope = call.function;
+    if (call.function != "allocate") {
+        const bool is_functor = header == "std_function.h" && call.function == "_M_create";
+        text type =
+            is_any || is_functor ? decayed(call.function_first) : type_of_make_call(memory, call);
+        if (type.starts_with("(lambda at ")) {
+            type = lambda_of_caller(names, frames, asking, type);
+        }
+        return printed_answer(memory, type, type_evidence::make_frame);
+    }
+    std::size_t at = asking;
+    const text allocators = "new_allocator.h alloc_traits.h allocator.h memory_resource";
+    while (at < frames.size() && own_name_of(names.of(frames[at].function)) == "allocate" &&
+           is_listed(standard_header(frames[at].file), allocators)) {
+        ++at;
+    }
+    if (at == asking || at == frames.size() || !is_standard_header(frames[at].file)) return {};
+    const text text_of = character_of_string(memory, names, frames, at);
+    if (!text_of.empty()) return printed_answer(memory, text_of, type_evidence::allocator_frame);
+    const read_name& caller = names.of(frames[at].function);
+    if (caller.parts.components.size() == 1) {
+        call.function = own_name_of(caller);
+        call.function_first = first_argument(memory, caller.parts.last().arguments);
+    } else {
+        call = caller.call;
+    }
+    const text type = type_of_container_call(memory, call);
+    if (!type.empty()) return printed_answer(memory, type, type_evidence::allocator_frame);
+    return type_of_container(names, frames, at, sources, knowledge);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
+
+// implicit_function.hpp - recognises constructors and assignments that the compiler made.
+
+#ifndef ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
+#define ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether the declaration that the token belongs to ends with "= default".
+inline bool is_defaulted(const source_outline& file, std::size_t at) noexcept {
+    while (at + 1 < file.tokens().size()) {
+        const text token = file.tokens()[at].spelling();
+        if (token == ";" || token == "{" || token == "}") return false;
+        if (token == "=" && file.is_at(++at, "default")) return true;
+        ++at;
+    }
+    return false;
+}
+
+inline bool is_implicit_function(const code_frame& frame, source_cache& sources) {
+    if (frame.is_implicit) return true;
+    if (!frame.may_be_implicit) return false;
+    const source_outline* file = source_of(frame, sources);
+    if (file == nullptr || frame.is_nearby) return false;
+    const std::size_t at = file->token_from(frame.line, frame.column);
+    if (at != 0 && (file->is_at(at - 1, "struct") || file->is_at(at - 1, "class"))) return true;
+    // clang++ gives the copies of members columns inside the last word.
+    return is_defaulted(*file, at) || is_defaulted(*file, file->token_from(frame.line, 0));
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
 
 // implied_new.hpp - finds the `new T` of a call if it is not written at the place of the call.
 
@@ -30944,7 +31199,9 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
 // `new`, if the compiler has given its call another one.
 inline type_answer name_type(read_names& names, list<code_frame>& frames, source_cache& sources,
                              type_knowledge knowledge = {}) {
-    const std::size_t asking = asking_frame(names, frames);
+    const wrapped_request request =
+        find_wrapped_request(names, frames, asking_frame(names, frames), sources);
+    const std::size_t asking = request.frame;
     type_answer answer;
     if (!hands_on_request(names, frames, asking, sources, knowledge, answer)) return answer;
     answer = type_from_frames(names, frames, asking, sources);
@@ -30959,6 +31216,7 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames, source
     }
     source_notes notes;
     notes.is_thrown = is_throwing(frames, asking);
+    notes.argument = request.argument;
     const text type = type_from_source(names, frame, sources, knowledge, &notes);
     if (!type.empty() && is_merged_call(frame, sources, knowledge)) return answer;
     if (!type.empty()) answer = {type, type_evidence::source_text, notes.is_array};
@@ -31232,8 +31490,16 @@ inline bool fills_new_object(const source_outline& file, const lines_near_call& 
     return at < made->last;
 }
 
+// The bracket that begins the lambda whose body opens at `open`; 0: it is another block.
+inline std::size_t begin_of_lambda(const source_outline& file, std::size_t open) {
+    std::size_t at = open - 1;
+    while (file.is_any_at(at, "mutable noexcept")) --at;
+    if (file.is_at(at, ")") && file.partner(at) > 1) at = file.partner(at) - 1;
+    return file.is_at(at, "]") ? file.partner(at) : 0;
+}
+
 // `nearest` is for a frame for which is_at_closing_brace() is true.
-inline void leave_closing_brace(code_frame& frame, const lines_near_call& nearest,
+inline void leave_closing_brace(arena& memory, code_frame& frame, const lines_near_call& nearest,
                                 source_cache& sources) {
     const source_outline& file = *source_of(frame, sources);
     const std::size_t close = file.token_from(frame.line, 0);
@@ -31246,6 +31512,11 @@ inline void leave_closing_brace(code_frame& frame, const lines_near_call& neares
     if (fills_new_object(file, nearest)) line = nearest.before;
     if (line < nearest.before) line = 0;  // the code was moved, so no line is certain
     if (at + 1 == close) line = file.tokens()[first].line;  // the only statement
+    const std::size_t lambda = begin_of_lambda(file, first - 1);
+    const function_name name = parse_function_name(memory, frame.function);
+    if (lambda != 0 && name.is_known() && name.last().name != "operator()") {
+        line = file.tokens()[lambda].line;  // the function around it makes something of the lambda
+    }
     if (line == 0) return;
     frame.line = line;
     frame.column = 0;
@@ -32218,7 +32489,10 @@ public:
         frames.reserve(asked.count * std::size_t{2});  // more if more calls were inlined
         owners.reserve(asked.count * std::size_t{2});
         gather(stack, asked, modules, frames, owners);
-        const std::size_t asking = symbolize::asking_frame(names_, frames);
+        const std::size_t asking =
+            symbolize::find_wrapped_request(names_, frames, symbolize::asking_frame(names_, frames),
+                                            sources_)
+                .frame;
         stack.asking_frame = static_cast<std::uint16_t>(asking);
         find_place(stack, frames, owners, rule);
         text coroutine;
@@ -32517,8 +32791,8 @@ private:
         std::uint64_t address = owner.location->address;
         symbolize::debug_object* const object = symbols_.object_at(address, owner.home);
         if (object == nullptr) return;
-        symbolize::leave_closing_brace(frames[at], object->lines_near(address, frames[at], outer),
-                                       sources_);
+        symbolize::leave_closing_brace(scratch_, frames[at],
+                                       object->lines_near(address, frames[at], outer), sources_);
     }
 
     // See types/module_rule.hpp.

@@ -29,6 +29,7 @@
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/called_name.hpp>
+#include <allocscope/types/copied_container.hpp>
 #include <allocscope/types/declared_variable.hpp>
 #include <allocscope/types/function_name.hpp>
 #include <allocscope/types/library_calls.hpp>
@@ -97,6 +98,20 @@ inline text element_of_class(arena& memory, text type, text classes) {
     text own = type.substr(5, open - 5);
     if (own.starts_with("pmr::")) own.remove_prefix(5);
     return is_listed(own, classes) ? element_of(memory, own, type.substr(open)) : text{};
+}
+
+// The type of the container that the implicit constructor of a class at the place of a frame makes,
+// as it is printed; "" if that is not certain.
+inline text type_of_copied(read_names& names, const code_frame& frame, text classes,
+                           source_cache& sources, const type_knowledge& knowledge) {
+    const source_outline* file = nullptr;
+    const std::size_t at = token_of(frame, sources, file);
+    if (at == 0 || file->text_at(at) != own_name_of(names.of(frame.function))) return {};
+    const seen_files seen{names.scratch(), sources, frame, *file};
+    const declared_variable copied = copied_container{*file, seen, classes}.find(at);
+    if (!copied.is_known()) return {};
+    return names.made(
+        spelled_at(names, frame, *file, copied.at, copied.begin, copied.end, knowledge));
 }
 
 // What a container allocates if its function in frames[at] asks the allocator; "" if it is not
@@ -171,7 +186,8 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
     }
     type_evidence evidence = type_evidence::allocator_frame;
     if (element.empty() && at < frames.size()) {
-        const text type = type_of_object(names, frames[at], function, sources, knowledge);
+        text type = type_of_copied(names, frames[at], container->classes, sources, knowledge);
+        if (type.empty()) type = type_of_object(names, frames[at], function, sources, knowledge);
         element = element_of_class(names.memory(), type, container->classes);
         evidence = type_evidence::source_text;
     }

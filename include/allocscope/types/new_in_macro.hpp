@@ -35,12 +35,12 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The macros of a file and of the headers that it includes from its own folder, as compilers look
-// for #include "..." first.
-class seen_macros {
+// A file and the headers that it includes from its own folder, as compilers look for
+// #include "..." first.
+class seen_files {
 public:
-    seen_macros(arena& memory, source_cache& sources, const code_frame& frame,
-                const source_outline& file)
+    seen_files(arena& memory, source_cache& sources, const code_frame& frame,
+               const source_outline& file)
         : memory_(memory), sources_(sources), built_ns_(frame.built_ns), files_(memory) {
         add(file, frame.file);
     }
@@ -52,7 +52,22 @@ public:
         return false;
     }
 
-    // The only definition; null: it is not certain what the macro stands for.
+    // Whether one of them defines a type with that name, and none an alias.
+    bool defines_type(text name) const noexcept {
+        bool is_defined = false;
+        for (const source_outline* each : files_) {
+            is_defined = is_defined || each->is_defined(name);
+            for (const name_declaration* one = each->last_declared(name); one != nullptr;
+                 one = each->declared_before(*one)) {
+                if (each->is_at(one->at, "typedef") || each->is_at(one->at - 1, "using")) {
+                    return false;
+                }
+            }
+        }
+        return is_defined;
+    }
+
+    // The only definition of a macro; null: it is not certain what the macro stands for.
     const macro_line* definition_of(text name) const noexcept {
         const macro_line* only = nullptr;
         for (const source_outline* each : files_) {
@@ -97,7 +112,7 @@ inline bool may_allocate(text words) noexcept {
 
 // The text of the macro at `at`, with its arguments inserted; "" if that is not certain.
 inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at,
-                           const seen_macros& macros) {
+                           const seen_files& macros) {
     const macro_line* macro = macros.definition_of(file.text_at(at));
     if (macro == nullptr) return {};
     const token_list body = read_tokens(memory, macro->rest);
@@ -165,7 +180,7 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
 
 // Whether the names of types in a macro, and in its arguments, mean the same everywhere: the debug
 // information knows them, they are no macros, and the function and its classes declare no others.
-inline bool are_known_names(const source_outline& file, std::size_t at, const seen_macros& macros,
+inline bool are_known_names(const source_outline& file, std::size_t at, const seen_files& macros,
                             const source_outline& made, const new_expression& expression,
                             const type_knowledge& knowledge,
                             const list<const template_header*>& headers) {
@@ -194,7 +209,7 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
 // The text that the macro at `at` writes, or if that has no `new`, the only macro with one that it
 // uses in turn; "" if that is not certain. At most `left` macros use each other.
 inline text text_with_new(arena& memory, const source_outline& file, std::size_t at,
-                          const seen_macros& macros, int left = 4) {
+                          const seen_files& macros, int left = 4) {
     text made = expanded_macro(memory, file, at, macros);
     if (made.empty() || may_allocate(made) || left == 0) return left != 0 ? made : text{};
     const source_outline from{memory, made};
@@ -233,7 +248,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const bool is_own = file.is_macro(file.text_at(at));
     const bool may_be_macro = is_own || (file.is_word_at(at) && file.is_at(at + 1, "("));
     if (!may_be_macro) return {};
-    const seen_macros macros{memory, sources, frame, file};
+    const seen_files macros{memory, sources, frame, file};
     const source_outline made{memory, text_with_new(memory, file, at, macros)};
     std::size_t count = 0;
     for (const source_token& token : made.tokens()) {

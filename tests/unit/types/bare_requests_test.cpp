@@ -477,3 +477,34 @@ TEST_CASE("bare_requests: the arguments of a class are where its function is cal
     CHECK(type_at_call("void load() { keep(@maker<part>(3)); }", "load()", "maker") == "part");
     CHECK(type_at_call("void load() { maker<part> @m(3); }", "load()", "maker") == "part");
 }
+
+TEST_CASE("bare_requests: the only container of a class that the compiler copies") {
+    const auto of_copy = [](const std::string& members, const std::string& before = "") {
+        return of_vector(before + "struct @row {" + members + "};", "vector", "row");
+    };
+    const std::string parts = "std::vector<part> parts; ";
+    CHECK(of_copy(parts) == "part");
+    CHECK(of_copy("public: row(int n) : parts(n), n{n} {} int size() const; private: " + parts) ==
+          "part");
+    CHECK(of_copy("std::string name; std::map<int, long> by; const int n = 3; int a[3]; " +
+                  parts) == "part");
+    CHECK(of_copy("other* first; double x{}, y; enum kind { a, b }; friend other; " + parts) ==
+          "part");
+    CHECK(of_copy("static std::vector<int> all; " + parts + "using part = int;") == "part");
+    CHECK(of_copy("std::vector<std::function<void(int)>> calls;") == "std::function<void(int)>");
+    CHECK(of_copy("struct inner { int n; }; class later; explicit row(class later* p); " + parts) ==
+          "part");
+    CHECK(of_copy("struct { std::vector<int> numbers; } inner; " + parts) == "?");
+    CHECK(of_copy("union { std::vector<int> numbers; }; " + parts) == "?");
+    CHECK(of_copy("struct cell one; " + parts, "struct cell { int n; };\n") == "part");
+    CHECK(of_copy("cell one; " + parts, "struct cell { int n; };\n") == "part");
+    CHECK(of_copy("std::vector<int> numbers; " + parts) == "?");
+    CHECK(of_copy("std::vector<int> numbers[3]; " + parts) == "?");
+    CHECK(of_copy("std::vector<int> a, b; " + parts) == "?");
+    CHECK(of_copy("std::priority_queue<int> first; " + parts) == "?");
+    CHECK(of_copy("std::pmr::vector<int> numbers; " + parts) == "?");
+    CHECK(of_copy("cells all; " + parts) == "?");  // it may be an alias
+    CHECK(of_copy("cells all; " + parts, "using cells = std::vector<int>;\n") == "?");
+    CHECK(of_copy("cells all; " + parts, "typedef std::vector<int> cells;\n") == "?");
+    CHECK(of_vector("struct @row { std::vector<part> parts; };", "vector", "other") == "?");
+}

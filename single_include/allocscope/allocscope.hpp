@@ -29451,179 +29451,6 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_THROWN_VALUE_HPP
 
-// handed_on_size.hpp - whether an operator new or a memory resource passes on the size that it got.
-
-#ifndef ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
-#define ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// Whether the code between two tokens may change a variable: `n = 1`, `n += 1`, `++n`, `&n`.
-inline bool may_change(const source_outline& file, text name, std::size_t from,
-                       std::size_t to) noexcept {
-    for (; from < to; ++from) {
-        if (file.text_at(from) != name) continue;
-        const text behind = file.text_at(from + 1);
-        const bool is_doubled = behind == file.text_at(from + 2);
-        if (behind == "="
-                ? !is_doubled
-                : is_listed(behind, "+ - * / % | & ^ < >") &&
-                      (is_doubled || (file.is_at(from + 2, "=") && !is_listed(behind, "< >"))))
-            return true;
-        if (file.is_any_at(from - 1, "& + - >") && !is_word(file.text_at(from - 2))) return true;
-    }
-    return false;
-}
-
-// The first parameter of the nearest definition of an operator new or of do_allocate before a
-// token; "" if it may be changed between. A brace or a word follows a definition, but not a call.
-inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
-    for (std::size_t at = before; at > 1; --at) {
-        const bool is_operator = file.is_at(at - 1, "new") && file.is_at(at - 2, "operator");
-        if (!is_operator && !file.is_at(at - 1, "do_allocate")) continue;
-        std::size_t open = at;
-        while (open < before && !file.is_at(open, "(")) ++open;
-        const std::size_t close = file.partner(open);
-        if (close <= open || close + 1 >= before) continue;
-        const text behind = file.text_at(close + 1);
-        if (behind != "{" && !is_word(behind)) continue;
-        std::size_t end = open + 1;
-        while (end < close && !file.is_at(end, ",")) ++end;
-        const text name = file.text_at(end - 1);
-        return may_change(file, name, close + 1, before) ? text{} : name;
-    }
-    return {};
-}
-
-// Whether a class's own operator new, or a memory resource, asks for exactly the size that it got:
-// the frame's line has `operator new(n)`, `malloc(n)` or `allocate(n, alignment)` with the name of
-// its parameter.
-inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
-    const source_outline* file = frame.is_nearby ? nullptr : source_of(frame, sources);
-    if (file == nullptr) return false;
-    const list<source_token>& tokens = file->tokens();
-    for (std::size_t at = file->token_from(frame.line, 0);
-         at + 2 < tokens.size() && tokens[at].line == frame.line; ++at) {
-        const bool is_new =
-            at > 0 && file->text_at(at) == "new" && file->text_at(at - 1) == "operator";
-        if (!is_new && !file->is_any_at(at, "malloc allocate do_allocate")) continue;
-        std::size_t open = at + 1;
-        if (file->text_at(open) == "[") open += 2;
-        if (file->text_at(open) != "(") continue;
-        const text behind = file->text_at(open + 2);
-        if (behind != ")" && behind != ",") continue;
-        if (file->text_at(open + 1) == size_parameter(*file, at - (is_new ? 1 : 0))) return true;
-    }
-    return false;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
-
-// wrapped_request.hpp - finds the call that says how many bytes a function of the user asks for.
-
-#ifndef ALLOCSCOPE_TYPES_WRAPPED_REQUEST_HPP
-#define ALLOCSCOPE_TYPES_WRAPPED_REQUEST_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// The bracket behind the name of the function that is called at a token, if it is a plain name; 0:
-// there is none.
-inline std::size_t bracket_of_call(const source_outline& file, std::size_t at) {
-    if (file.is_at(at, ")")) at = file.partner(at);  // g++ places the call there in C++
-    if (!file.is_at(at, "(")) ++at;
-    if (at < 2 || !file.is_at(at, "(") || file.partner(at) == 0) return 0;
-    const bool is_of_std = file.is_at(at - 2, "::") && file.is_at(at - 3, "std");
-    return is_of_std || !file.is_any_at(at - 2, ". -> ::") ? at : 0;
-}
-
-// The number of the parameter `name` of the function around a token, from 1; 0: it has none, or the
-// code before the token may change it.
-inline std::size_t number_of_parameter(const source_outline& file, std::size_t before, text own,
-                                       text name) {
-    std::size_t open = before;
-    do {
-        if (--open < 2) return 0;
-    } while (file.text_at(open - 1) != own || !file.is_at(open, "(") ||
-             !file.is_at(file.partner(open) + 1, "{"));
-    const std::size_t body = file.partner(open) + 1;
-    if (file.partner(body) < before || may_change(file, name, body, before)) return 0;
-    std::size_t number = 1;
-    for (std::size_t at = open + 1; at < body; ++at) {
-        if (file.text_at(at) == name && file.is_any_at(at + 1, ", )")) return number;
-        if (file.is_at(at, ",")) ++number;
-    }
-    return 0;
-}
-
-// The token behind the `(` or `,` before the argument with that number, if it is a single word.
-inline std::size_t single_argument(const source_outline& file, std::size_t open,
-                                   std::size_t number) {
-    std::size_t at = open + 1;
-    for (; number > 1 && at < file.partner(open); ++at) {
-        if (file.is_at(at, ",")) --number;
-        if (file.partner(at) > at) at = file.partner(at);
-    }
-    return number == 1 && file.is_word_at(at) && file.is_any_at(at + 1, ", )") ? at : 0;
-}
-
-struct wrapped_request {
-    std::size_t frame;         // that asks, or that calls the function around it
-    std::size_t argument = 0;  // the number of the one with the size, from 1; 0: the frame asks
-};
-
-// `asking` is the frame that called malloc.
-inline wrapped_request find_wrapped_request(read_names& names, const list<code_frame>& frames,
-                                            std::size_t asking, source_cache& sources) {
-    wrapped_request found{asking};
-    text called;
-    std::size_t argument = 1;
-    for (std::size_t i = asking; i < frames.size(); ++i) {
-        const source_outline* file = nullptr;
-        const std::size_t at = token_of(frames[i], sources, file);
-        if (at == 0 || is_standard_header(frames[i].file)) break;
-        const std::size_t open = bracket_of_call(*file, at);
-        if (open == 0) break;
-        new_expression unused;
-        bool is_read = false;
-        if (i == asking) {
-            if (!file->is_any_at(open - 1, "malloc realloc")) break;
-            argument = file->is_at(open - 1, "realloc") ? 2 : 1;
-        } else {
-            if (file->text_at(open - 1) != called) break;
-            is_read = new_reader{*file}.read_request(open - 1, open, argument - 1, unused);
-        }
-        if (is_read) found = {i, argument};
-        const std::size_t size = single_argument(*file, open, argument);
-        if (is_read || size == 0) break;
-        called = own_name_of(names.of(frames[i].function));
-        argument = number_of_parameter(*file, at, called, file->text_at(size));
-        if (argument == 0) break;
-    }
-    return found;
-}
-
-// The request that find_wrapped_request() has found, at the token of the call.
-inline bool read_wrapped_request(const source_outline& file, std::size_t at, std::size_t argument,
-                                 new_expression& found) {
-    const std::size_t open = bracket_of_call(file, at);
-    found.scope = file.scope_of(at);
-    return open != 0 && new_reader{file}.read_request(open - 1, open, argument - 1, found);
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_WRAPPED_REQUEST_HPP
-
 // type_from_source.hpp - the T of the `new T` at a frame's file, line and column.
 
 #ifndef ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
@@ -29962,8 +29789,8 @@ private:
 
 // What the source says about a `new` besides its type.
 struct source_notes {
-    bool is_thrown = false;     // asked: the memory is that of an exception
-    std::size_t argument = 0;   // asked: that of a wrapped_request
+    bool is_thrown = false;                   // asked: the memory is that of an exception
+    const new_expression* wrapped = nullptr;  // asked: that of a wrapped_request
     bool is_array = false;      // `new T[n]`, or an exception, which the runtime adds something to
     bool shares_place = false;  // with a `new` in a default argument
     text deduced = {};          // if the type is not certain: type_answer::candidate
@@ -29981,13 +29808,13 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     if (frame.column <= 0 && (is_thrown || is_constructor(function))) return {};
     const source_outline* file = source_of(frame, sources);
     if (file == nullptr) return {};
-    new_expression read;
-    if (is_thrown && !find_thrown(*file, frame.line, frame.column, read)) return {};
-    const std::size_t argument = notes != nullptr ? notes->argument : 0;
-    const std::size_t at = file->token_from(frame.line, frame.column);
-    if (argument != 0 && !read_wrapped_request(*file, at, argument, read)) return {};
-    const new_expression* expression =
-        is_thrown || argument != 0 ? &read : find_new_expression(*file, frame.line, frame.column);
+    new_expression thrown;
+    if (is_thrown && !find_thrown(*file, frame.line, frame.column, thrown)) return {};
+    const new_expression* expression = notes != nullptr ? notes->wrapped : nullptr;
+    if (is_thrown) expression = &thrown;
+    if (expression == nullptr) {
+        expression = find_new_expression(*file, frame.line, frame.column);
+    }
     if (expression == nullptr) return {};
     const borrowed_memory meanwhile{names.scratch()};
     const source_token& first = file->tokens()[expression->begin];
@@ -30046,19 +29873,16 @@ public:
         return false;
     }
 
-    // Whether one of them defines a type with that name, and none an alias.
-    bool defines_type(text name) const noexcept {
-        bool is_defined = false;
+    // Whether one of them declares a class or an enumeration with that name, and none an alias.
+    bool declares_class(text name) const noexcept {
+        bool is_class = false;
         for (const source_outline* each : files_) {
-            is_defined = is_defined || each->is_defined(name);
-            for (const name_declaration* one = each->last_declared(name); one != nullptr;
-                 one = each->declared_before(*one)) {
-                if (each->is_at(one->at, "typedef") || each->is_at(one->at - 1, "using")) {
-                    return false;
-                }
-            }
+            const name_declaration* const last = each->last_declared(name);
+            if (last == nullptr) continue;
+            is_class = each->is_any_at(last->at - std::size_t{1}, "struct class enum");
+            if (!is_class) return false;
         }
-        return is_defined;
+        return is_class;
     }
 
     // The only definition of a macro; null: it is not certain what the macro stands for.
@@ -30306,68 +30130,34 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-class copied_container {
-public:
-    copied_container(const source_outline& file, const seen_files& seen, text classes)
-        : file_(file), seen_(seen), classes_(classes) {}
-
-    // The member of the class whose name stands at `at`; unknown: it has none, or several, or that
-    // is not certain.
-    declared_variable find(std::size_t at) {
-        const std::size_t open = class_body(file_, at);
-        if (open == 0) return {};
-        std::size_t first = open + 1;  // of the declaration
-        bool is_function = false;
-        int depth = 0;  // of angle brackets
-        for (std::size_t i = first; i < file_.partner(open); ++i) {
-            const text token = file_.text_at(i);
-            if (token == "<") ++depth;
-            if (token == ">") --depth;
-            if (token == "(" && depth == 0) is_function = true;
-            const bool is_body = token == "{" && is_function;
-            if (file_.partner(i) > i) i = file_.partner(i);
-            const bool is_access =
-                token == ":" && file_.is_any_at(i - 1, "public protected private");
-            if (token == ";" && !is_function && !read_member(first, i)) return {};
-            if (!is_body && !is_access && token != ";") continue;
-            first = i + 1;
-            is_function = false;
-            depth = 0;
+// The member of the class whose name stands at `at`; unknown: it has none, or several, or that is
+// not certain.
+inline declared_variable copied_container(const source_outline& file, std::size_t at, text classes,
+                                          const seen_files& seen) {
+    declared_variable only;
+    const std::size_t open = class_body(file, at);
+    for (std::size_t i = open + 1; open != 0 && i < file.partner(open); ++i) {
+        if (file.is_any_at(i, "struct class union") && file.is_at(i + 1, "{")) return {};
+        std::size_t end = i;  // of the type
+        while (file.is_at(end - 1, "const")) --end;
+        const bool is_member = file.is_word_at(i) && file.is_any_at(i + 1, "; = { [ , :") &&
+                               (file.is_at(end - 1, ">") || file.is_word_at(end - 1)) &&
+                               !file.is_any_at(i, "const noexcept override final") &&
+                               !file.is_any_at(end - 1, "using enum struct class friend");
+        if (file.partner(i) > i) i = file.partner(i);
+        if (!is_member) continue;
+        const std::size_t begin = begin_of_type(file, end);
+        const bool is_scoped = file.is_at(begin, "std");
+        const text own = file.text_at(is_scoped ? begin + 2 : begin);
+        if (!is_scoped && !file.is_standard_name(own)) {
+            if (!builtin_type{}.take(own) && !seen.declares_class(own)) return {};
+        } else if (is_listed(own, classes) || own == "pmr") {
+            if (only.is_known() || own == "pmr" || file.is_any_at(i + 1, "[ ,")) return {};
+            only = {i, begin, end};
         }
-        return only_;
     }
-
-private:
-    // Returns false if the declaration may be that of another such container.
-    bool read_member(std::size_t first, std::size_t end) {
-        constexpr const char* others = "using typedef static friend enum";
-        if (first == end || file_.is_any_at(first, others)) return true;
-        while (file_.is_any_at(first, "const mutable volatile")) ++first;
-        if (file_.is_any_at(first, "struct class")) return file_.is_word_at(first + 1);
-        if (builtin_type{}.take(file_.text_at(first))) return true;
-        std::size_t behind = first;  // the name
-        for (int depth = 0; behind < end; ++behind) {
-            if (file_.is_at(behind, "<")) ++depth;
-            if (file_.is_at(behind, ">")) --depth;
-            if (depth == 0 && file_.is_any_at(behind, "= { [ : ,")) break;
-        }
-        if (file_.is_any_at(behind - 2, "* &")) return !file_.is_at(behind, ",");
-        const declared_variable member = declared_there(file_, behind - 1);
-        if (!member.is_known() || file_.is_at(behind, ",")) return false;
-        const bool is_scoped = file_.is_at(first, "std") && file_.is_at(first + 1, "::");
-        const text own = file_.text_at(is_scoped ? first + 2 : first);
-        if (!is_scoped && !file_.is_standard_name(own)) return seen_.defines_type(own);
-        if (!is_listed(own, classes_)) return own != "pmr";
-        if (only_.is_known()) return false;
-        only_ = member;
-        return true;
-    }
-
-    const source_outline& file_;
-    const seen_files& seen_;
-    const text classes_;
-    declared_variable only_;
-};
+    return only;
+}
 
 }  // namespace symbolize
 
@@ -30446,7 +30236,7 @@ inline text type_of_copied(read_names& names, const code_frame& frame, text clas
     const std::size_t at = token_of(frame, sources, file);
     if (at == 0 || file->text_at(at) != own_name_of(names.of(frame.function))) return {};
     const seen_files seen{names.scratch(), sources, frame, *file};
-    const declared_variable copied = copied_container{*file, seen, classes}.find(at);
+    const declared_variable copied = copied_container(*file, at, classes, seen);
     if (!copied.is_known()) return {};
     return names.made(
         spelled_at(names, frame, *file, copied.at, copied.begin, copied.end, knowledge));
@@ -30633,6 +30423,79 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
+
+// handed_on_size.hpp - whether an operator new or a memory resource passes on the size that it got.
+
+#ifndef ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
+#define ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether the code between two tokens may change a variable: `n = 1`, `n += 1`, `++n`, `&n`.
+inline bool may_change(const source_outline& file, text name, std::size_t from,
+                       std::size_t to) noexcept {
+    for (; from < to; ++from) {
+        if (file.text_at(from) != name) continue;
+        const text behind = file.text_at(from + 1);
+        const bool is_doubled = behind == file.text_at(from + 2);
+        const bool assigns = file.is_at(from + 2, "=");
+        if (behind == "=" && !is_doubled) return true;
+        if (is_listed(behind, "+ - * / % | & ^") && (is_doubled || assigns)) return true;
+        if (is_listed(behind, "< >") && is_doubled) return true;
+        if (file.is_any_at(from - 1, "& + - >") && !is_word(file.text_at(from - 2))) return true;
+    }
+    return false;
+}
+
+// The first parameter of the nearest definition of an operator new or of do_allocate before a
+// token; "" if it may be changed between. A brace or a word follows a definition, but not a call.
+inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
+    for (std::size_t at = before; at > 1; --at) {
+        const bool is_operator = file.is_at(at - 1, "new") && file.is_at(at - 2, "operator");
+        if (!is_operator && !file.is_at(at - 1, "do_allocate")) continue;
+        std::size_t open = at;
+        while (open < before && !file.is_at(open, "(")) ++open;
+        const std::size_t close = file.partner(open);
+        if (close <= open || close + 1 >= before) continue;
+        const text behind = file.text_at(close + 1);
+        if (behind != "{" && !is_word(behind)) continue;
+        std::size_t end = open + 1;
+        while (end < close && !file.is_at(end, ",")) ++end;
+        const text name = file.text_at(end - 1);
+        return may_change(file, name, close + 1, before) ? text{} : name;
+    }
+    return {};
+}
+
+// Whether a class's own operator new, or a memory resource, asks for exactly the size that it got:
+// the frame's line has `operator new(n)`, `malloc(n)` or `allocate(n, alignment)` with the name of
+// its parameter.
+inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
+    const source_outline* file = frame.is_nearby ? nullptr : source_of(frame, sources);
+    if (file == nullptr) return false;
+    const list<source_token>& tokens = file->tokens();
+    for (std::size_t at = file->token_from(frame.line, 0);
+         at + 2 < tokens.size() && tokens[at].line == frame.line; ++at) {
+        const bool is_new =
+            at > 0 && file->text_at(at) == "new" && file->text_at(at - 1) == "operator";
+        if (!is_new && !file->is_any_at(at, "malloc allocate do_allocate")) continue;
+        std::size_t open = at + 1;
+        if (file->text_at(open) == "[") open += 2;
+        if (file->text_at(open) != "(") continue;
+        const text behind = file->text_at(open + 2);
+        if (behind != ")" && behind != ",") continue;
+        if (file->text_at(open + 1) == size_parameter(*file, at - (is_new ? 1 : 0))) return true;
+    }
+    return false;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
 
 // implicit_function.hpp - recognises constructors and assignments that the compiler made.
 
@@ -30984,6 +30847,84 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_MERGED_CALLS_HPP
 
+// wrapped_request.hpp - finds the call that says how many bytes a function of the user asks for.
+
+#ifndef ALLOCSCOPE_TYPES_WRAPPED_REQUEST_HPP
+#define ALLOCSCOPE_TYPES_WRAPPED_REQUEST_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The bracket behind the name of the function that is called at a token, if it is a plain name; 0:
+// there is none.
+inline std::size_t bracket_of_call(const source_outline& file, std::size_t at) {
+    if (file.is_at(at, ")")) at = file.partner(at);  // g++ places the call there in C++
+    if (!file.is_at(at, "(")) ++at;
+    if (at < 2 || !file.is_at(at, "(") || file.partner(at) == 0) return 0;
+    const bool is_of_std = file.is_at(at - 2, "::") && file.is_at(at - 3, "std");
+    return is_of_std || !file.is_any_at(at - 2, ". -> ::") ? at : 0;
+}
+
+// The number of the parameter `name` of the function around a token, from 1; 0: it has none, or the
+// code before the token may change it.
+inline std::size_t number_of_parameter(const source_outline& file, std::size_t before, text own,
+                                       text name) {
+    std::size_t open = before;
+    do {
+        if (--open < 2) return 0;
+    } while (file.text_at(open - 1) != own || !file.is_at(open, "(") ||
+             !file.is_at(file.partner(open) + 1, "{"));
+    const std::size_t body = file.partner(open) + 1;
+    if (file.partner(body) < before || may_change(file, name, body, before)) return 0;
+    std::size_t number = 1;
+    for (std::size_t at = open + 1; at < body; ++at) {
+        if (file.text_at(at) == name && file.is_any_at(at + 1, ", )")) return number;
+        if (file.is_at(at, ",")) ++number;
+    }
+    return 0;
+}
+
+struct wrapped_request {
+    std::size_t frame;        // that asks, or that calls the function around it
+    bool is_wrapped = false;  // the latter, for what `expression` says
+    new_expression expression = {};
+};
+
+// `asking` is the frame that called malloc. A function that is called by another such function must
+// have the size as its last argument, as malloc and realloc have.
+inline wrapped_request find_wrapped_request(read_names& names, const list<code_frame>& frames,
+                                            std::size_t asking, source_cache& sources) {
+    text called;
+    std::size_t argument = 0;  // the number of that with the size, from 1
+    for (std::size_t i = asking; i < frames.size(); ++i) {
+        const source_outline* file = nullptr;
+        const std::size_t at = token_of(frames[i], sources, file);
+        const std::size_t open = at != 0 ? bracket_of_call(*file, at) : 0;
+        if (open == 0) break;
+        const text name = file->text_at(open - 1);
+        if (i == asking ? !is_listed(name, "malloc realloc") : name != called) break;
+        if (i != asking) {
+            wrapped_request found{i, true};
+            found.expression.scope = file->scope_of(open);
+            const new_reader reader{*file};
+            if (reader.read_request(open - 1, open, argument - 1, found.expression)) return found;
+        }
+        const std::size_t size = file->partner(open) - 1;
+        if (!file->is_word_at(size) || !file->is_any_at(size - 1, "( ,")) break;
+        called = own_name_of(names.of(frames[i].function));
+        argument = number_of_parameter(*file, at, called, file->text_at(size));
+        if (argument == 0) break;
+    }
+    return {asking};
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_WRAPPED_REQUEST_HPP
+
 // type_ladder.hpp - names the type that a stack allocated, by the best rung of evidence.
 
 #ifndef ALLOCSCOPE_TYPES_TYPE_LADDER_HPP
@@ -31216,7 +31157,7 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames, source
     }
     source_notes notes;
     notes.is_thrown = is_throwing(frames, asking);
-    notes.argument = request.argument;
+    if (request.is_wrapped) notes.wrapped = &request.expression;
     const text type = type_from_source(names, frame, sources, knowledge, &notes);
     if (!type.empty() && is_merged_call(frame, sources, knowledge)) return answer;
     if (!type.empty()) answer = {type, type_evidence::source_text, notes.is_array};

@@ -108,7 +108,7 @@ inline text type_of_copied(read_names& names, const code_frame& frame, text clas
     const std::size_t at = token_of(frame, sources, file);
     if (at == 0 || file->text_at(at) != own_name_of(names.of(frame.function))) return {};
     const seen_files seen{names.scratch(), sources, frame, *file};
-    const declared_variable copied = copied_container{*file, seen, classes}.find(at);
+    const declared_variable copied = copied_container(*file, at, classes, seen);
     if (!copied.is_known()) return {};
     return names.made(
         spelled_at(names, frame, *file, copied.at, copied.begin, copied.end, knowledge));

@@ -11,8 +11,8 @@
 //     };
 //
 // Members of other classes are copied by functions of these classes. But an alias may stand for a
-// container: so each member must have a type of the standard library, or one whose definition
-// stands in the file or the headers that it includes from its own folder.
+// container: so each member must have a type of the standard library, or one that the file, or a
+// header that it includes from its own folder, declares as a class.
 
 #ifndef ALLOCSCOPE_TYPES_COPIED_CONTAINER_HPP
 #define ALLOCSCOPE_TYPES_COPIED_CONTAINER_HPP
@@ -31,68 +31,34 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-class copied_container {
-public:
-    copied_container(const source_outline& file, const seen_files& seen, text classes)
-        : file_(file), seen_(seen), classes_(classes) {}
-
-    // The member of the class whose name stands at `at`; unknown: it has none, or several, or that
-    // is not certain.
-    declared_variable find(std::size_t at) {
-        const std::size_t open = class_body(file_, at);
-        if (open == 0) return {};
-        std::size_t first = open + 1;  // of the declaration
-        bool is_function = false;
-        int depth = 0;  // of angle brackets
-        for (std::size_t i = first; i < file_.partner(open); ++i) {
-            const text token = file_.text_at(i);
-            if (token == "<") ++depth;
-            if (token == ">") --depth;
-            if (token == "(" && depth == 0) is_function = true;
-            const bool is_body = token == "{" && is_function;
-            if (file_.partner(i) > i) i = file_.partner(i);
-            const bool is_access =
-                token == ":" && file_.is_any_at(i - 1, "public protected private");
-            if (token == ";" && !is_function && !read_member(first, i)) return {};
-            if (!is_body && !is_access && token != ";") continue;
-            first = i + 1;
-            is_function = false;
-            depth = 0;
+// The member of the class whose name stands at `at`; unknown: it has none, or several, or that is
+// not certain.
+inline declared_variable copied_container(const source_outline& file, std::size_t at, text classes,
+                                          const seen_files& seen) {
+    declared_variable only;
+    const std::size_t open = class_body(file, at);
+    for (std::size_t i = open + 1; open != 0 && i < file.partner(open); ++i) {
+        if (file.is_any_at(i, "struct class union") && file.is_at(i + 1, "{")) return {};
+        std::size_t end = i;  // of the type
+        while (file.is_at(end - 1, "const")) --end;
+        const bool is_member = file.is_word_at(i) && file.is_any_at(i + 1, "; = { [ , :") &&
+                               (file.is_at(end - 1, ">") || file.is_word_at(end - 1)) &&
+                               !file.is_any_at(i, "const noexcept override final") &&
+                               !file.is_any_at(end - 1, "using enum struct class friend");
+        if (file.partner(i) > i) i = file.partner(i);
+        if (!is_member) continue;
+        const std::size_t begin = begin_of_type(file, end);
+        const bool is_scoped = file.is_at(begin, "std");
+        const text own = file.text_at(is_scoped ? begin + 2 : begin);
+        if (!is_scoped && !file.is_standard_name(own)) {
+            if (!builtin_type{}.take(own) && !seen.declares_class(own)) return {};
+        } else if (is_listed(own, classes) || own == "pmr") {
+            if (only.is_known() || own == "pmr" || file.is_any_at(i + 1, "[ ,")) return {};
+            only = {i, begin, end};
         }
-        return only_;
     }
-
-private:
-    // Returns false if the declaration may be that of another such container.
-    bool read_member(std::size_t first, std::size_t end) {
-        constexpr const char* others = "using typedef static friend enum";
-        if (first == end || file_.is_any_at(first, others)) return true;
-        while (file_.is_any_at(first, "const mutable volatile")) ++first;
-        if (file_.is_any_at(first, "struct class")) return file_.is_word_at(first + 1);
-        if (builtin_type{}.take(file_.text_at(first))) return true;
-        std::size_t behind = first;  // the name
-        for (int depth = 0; behind < end; ++behind) {
-            if (file_.is_at(behind, "<")) ++depth;
-            if (file_.is_at(behind, ">")) --depth;
-            if (depth == 0 && file_.is_any_at(behind, "= { [ : ,")) break;
-        }
-        if (file_.is_any_at(behind - 2, "* &")) return !file_.is_at(behind, ",");
-        const declared_variable member = declared_there(file_, behind - 1);
-        if (!member.is_known() || file_.is_at(behind, ",")) return false;
-        const bool is_scoped = file_.is_at(first, "std") && file_.is_at(first + 1, "::");
-        const text own = file_.text_at(is_scoped ? first + 2 : first);
-        if (!is_scoped && !file_.is_standard_name(own)) return seen_.defines_type(own);
-        if (!is_listed(own, classes_)) return own != "pmr";
-        if (only_.is_known()) return false;
-        only_ = member;
-        return true;
-    }
-
-    const source_outline& file_;
-    const seen_files& seen_;
-    const text classes_;
-    declared_variable only_;
-};
+    return only;
+}
 
 }  // namespace symbolize
 

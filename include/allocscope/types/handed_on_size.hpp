@@ -35,11 +35,10 @@ inline bool may_change(const source_outline& file, text name, std::size_t from,
         if (file.text_at(from) != name) continue;
         const text behind = file.text_at(from + 1);
         const bool is_doubled = behind == file.text_at(from + 2);
-        if (behind == "="
-                ? !is_doubled
-                : is_listed(behind, "+ - * / % | & ^ < >") &&
-                      (is_doubled || (file.is_at(from + 2, "=") && !is_listed(behind, "< >"))))
-            return true;
+        const bool assigns = file.is_at(from + 2, "=");
+        if (behind == "=" && !is_doubled) return true;
+        if (is_listed(behind, "+ - * / % | & ^") && (is_doubled || assigns)) return true;
+        if (is_listed(behind, "< >") && is_doubled) return true;
         if (file.is_any_at(from - 1, "& + - >") && !is_word(file.text_at(from - 2))) return true;
     }
     return false;

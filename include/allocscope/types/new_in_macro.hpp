@@ -52,19 +52,16 @@ public:
         return false;
     }
 
-    // Whether one of them defines a type with that name, and none an alias.
-    bool defines_type(text name) const noexcept {
-        bool is_defined = false;
+    // Whether one of them declares a class or an enumeration with that name, and none an alias.
+    bool declares_class(text name) const noexcept {
+        bool is_class = false;
         for (const source_outline* each : files_) {
-            is_defined = is_defined || each->is_defined(name);
-            for (const name_declaration* one = each->last_declared(name); one != nullptr;
-                 one = each->declared_before(*one)) {
-                if (each->is_at(one->at, "typedef") || each->is_at(one->at - 1, "using")) {
-                    return false;
-                }
-            }
+            const name_declaration* const last = each->last_declared(name);
+            if (last == nullptr) continue;
+            is_class = each->is_any_at(last->at - std::size_t{1}, "struct class enum");
+            if (!is_class) return false;
         }
-        return is_defined;
+        return is_class;
     }
 
     // The only definition of a macro; null: it is not certain what the macro stands for.

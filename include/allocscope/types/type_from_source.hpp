@@ -32,7 +32,6 @@
 #include <allocscope/types/thrown_value.hpp>
 #include <allocscope/types/type_knowledge.hpp>
 #include <allocscope/types/type_spelling.hpp>
-#include <allocscope/types/wrapped_request.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
@@ -370,8 +369,8 @@ private:
 
 // What the source says about a `new` besides its type.
 struct source_notes {
-    bool is_thrown = false;     // asked: the memory is that of an exception
-    std::size_t argument = 0;   // asked: that of a wrapped_request
+    bool is_thrown = false;                   // asked: the memory is that of an exception
+    const new_expression* wrapped = nullptr;  // asked: that of a wrapped_request
     bool is_array = false;      // `new T[n]`, or an exception, which the runtime adds something to
     bool shares_place = false;  // with a `new` in a default argument
     text deduced = {};          // if the type is not certain: type_answer::candidate
@@ -389,13 +388,13 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     if (frame.column <= 0 && (is_thrown || is_constructor(function))) return {};
     const source_outline* file = source_of(frame, sources);
     if (file == nullptr) return {};
-    new_expression read;
-    if (is_thrown && !find_thrown(*file, frame.line, frame.column, read)) return {};
-    const std::size_t argument = notes != nullptr ? notes->argument : 0;
-    const std::size_t at = file->token_from(frame.line, frame.column);
-    if (argument != 0 && !read_wrapped_request(*file, at, argument, read)) return {};
-    const new_expression* expression =
-        is_thrown || argument != 0 ? &read : find_new_expression(*file, frame.line, frame.column);
+    new_expression thrown;
+    if (is_thrown && !find_thrown(*file, frame.line, frame.column, thrown)) return {};
+    const new_expression* expression = notes != nullptr ? notes->wrapped : nullptr;
+    if (is_thrown) expression = &thrown;
+    if (expression == nullptr) {
+        expression = find_new_expression(*file, frame.line, frame.column);
+    }
     if (expression == nullptr) return {};
     const borrowed_memory meanwhile{names.scratch()};
     const source_token& first = file->tokens()[expression->begin];

@@ -48,6 +48,7 @@
 #include <allocscope/types/thrown_value.hpp>
 #include <allocscope/types/type_answer.hpp>
 #include <allocscope/types/type_from_source.hpp>
+#include <allocscope/types/wrapped_request.hpp>
 
 #include <cstddef>  // size_t
 
@@ -278,7 +279,7 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames, source
     }
     source_notes notes;
     notes.is_thrown = is_throwing(frames, asking);
-    notes.argument = request.argument;
+    if (request.is_wrapped) notes.wrapped = &request.expression;
     const text type = type_from_source(names, frame, sources, knowledge, &notes);
     if (!type.empty() && is_merged_call(frame, sources, knowledge)) return answer;
     if (!type.empty()) answer = {type, type_evidence::source_text, notes.is_array};

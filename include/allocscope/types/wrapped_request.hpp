@@ -61,59 +61,38 @@ inline std::size_t number_of_parameter(const source_outline& file, std::size_t b
     return 0;
 }
 
-// The token behind the `(` or `,` before the argument with that number, if it is a single word.
-inline std::size_t single_argument(const source_outline& file, std::size_t open,
-                                   std::size_t number) {
-    std::size_t at = open + 1;
-    for (; number > 1 && at < file.partner(open); ++at) {
-        if (file.is_at(at, ",")) --number;
-        if (file.partner(at) > at) at = file.partner(at);
-    }
-    return number == 1 && file.is_word_at(at) && file.is_any_at(at + 1, ", )") ? at : 0;
-}
-
 struct wrapped_request {
-    std::size_t frame;         // that asks, or that calls the function around it
-    std::size_t argument = 0;  // the number of the one with the size, from 1; 0: the frame asks
+    std::size_t frame;        // that asks, or that calls the function around it
+    bool is_wrapped = false;  // the latter, for what `expression` says
+    new_expression expression = {};
 };
 
-// `asking` is the frame that called malloc.
+// `asking` is the frame that called malloc. A function that is called by another such function must
+// have the size as its last argument, as malloc and realloc have.
 inline wrapped_request find_wrapped_request(read_names& names, const list<code_frame>& frames,
                                             std::size_t asking, source_cache& sources) {
-    wrapped_request found{asking};
     text called;
-    std::size_t argument = 1;
+    std::size_t argument = 0;  // the number of that with the size, from 1
     for (std::size_t i = asking; i < frames.size(); ++i) {
         const source_outline* file = nullptr;
         const std::size_t at = token_of(frames[i], sources, file);
-        if (at == 0 || is_standard_header(frames[i].file)) break;
-        const std::size_t open = bracket_of_call(*file, at);
+        const std::size_t open = at != 0 ? bracket_of_call(*file, at) : 0;
         if (open == 0) break;
-        new_expression unused;
-        bool is_read = false;
-        if (i == asking) {
-            if (!file->is_any_at(open - 1, "malloc realloc")) break;
-            argument = file->is_at(open - 1, "realloc") ? 2 : 1;
-        } else {
-            if (file->text_at(open - 1) != called) break;
-            is_read = new_reader{*file}.read_request(open - 1, open, argument - 1, unused);
+        const text name = file->text_at(open - 1);
+        if (i == asking ? !is_listed(name, "malloc realloc") : name != called) break;
+        if (i != asking) {
+            wrapped_request found{i, true};
+            found.expression.scope = file->scope_of(open);
+            const new_reader reader{*file};
+            if (reader.read_request(open - 1, open, argument - 1, found.expression)) return found;
         }
-        if (is_read) found = {i, argument};
-        const std::size_t size = single_argument(*file, open, argument);
-        if (is_read || size == 0) break;
+        const std::size_t size = file->partner(open) - 1;
+        if (!file->is_word_at(size) || !file->is_any_at(size - 1, "( ,")) break;
         called = own_name_of(names.of(frames[i].function));
         argument = number_of_parameter(*file, at, called, file->text_at(size));
         if (argument == 0) break;
     }
-    return found;
-}
-
-// The request that find_wrapped_request() has found, at the token of the call.
-inline bool read_wrapped_request(const source_outline& file, std::size_t at, std::size_t argument,
-                                 new_expression& found) {
-    const std::size_t open = bracket_of_call(file, at);
-    found.scope = file.scope_of(at);
-    return open != 0 && new_reader{file}.read_request(open - 1, open, argument - 1, found);
+    return {asking};
 }
 
 }  // namespace symbolize

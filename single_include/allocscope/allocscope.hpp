@@ -26395,6 +26395,7 @@ struct macro_line {
     text name;
     text rest;        // the text after the name, up to the end of the directive
     bool is_certain;  // it is not an `#undef`, and is not inside an `#if`
+    bool is_default;  // it is only inside its own `#ifndef`: something else may define it otherwise
 };
 
 struct token_list {
@@ -26531,19 +26532,21 @@ private:
         if (directive.starts_with("endif")) --conditions_;
         const bool defines = directive.starts_with("define");
         const text guard = guard_;
-        guard_ = directive.starts_with("ifndef") && !has_directive_ ? directive : text{};
+        const bool was_first = is_first_;
+        guard_ = directive.starts_with("ifndef") ? directive : text{};
+        is_first_ = !has_directive_;
         has_directive_ = true;
         if (!defines && !directive.starts_with("undef")) return;
         directive.remove_prefix(defines ? 6 : 5);
         directive = without_blanks(directive);
         const std::size_t behind = skip_word(directive, 0);
+        const text name = directive.substr(0, behind);
+        const text rest = directive.substr(behind);
+        const bool is_guarded = !guard.empty() && without_blanks(guard.substr(6)) == name;
         result_.macros.push_back(
-            {directive.substr(0, behind), directive.substr(behind), defines && conditions_ == 0});
+            {name, rest, defines && conditions_ == 0, defines && is_guarded && conditions_ == 1});
         // `#ifndef PART_HPP`, `#define PART_HPP`: the rest of the header is always there.
-        const bool is_guard = !guard.empty() && without_blanks(directive.substr(behind)).empty();
-        if (is_guard && without_blanks(guard.substr(6)) == directive.substr(0, behind)) {
-            --conditions_;
-        }
+        if (is_guarded && was_first && without_blanks(rest).empty()) --conditions_;
     }
 
     void add_include(text directive) {
@@ -26607,7 +26610,8 @@ private:
     int conditions_ = 0;  // how many #if are open
     bool is_line_start_ = true;
     bool has_directive_ = false;
-    text guard_;  // the directive before, if it is the first one and an #ifndef
+    bool is_first_ = false;  // the directive before is the first one
+    text guard_;             // it, if it is an #ifndef
     token_list result_;
 };
 
@@ -26855,9 +26859,15 @@ public:
     // the second of realloc and aligned_alloc, the third of posix_memalign, as the product of both
     // of calloc. Or one that is kept as characters. Returns false if it is neither.
     bool read_request(std::size_t begin, std::size_t open, new_expression& found) const {
+        const bool is_third = is_any_at(open - 1, "posix_memalign reallocarray");
+        const bool is_second = is_any_at(open - 1, "calloc realloc aligned_alloc");
+        return read_request(begin, open, is_third ? 2 : is_second ? 1 : 0, found);
+    }
+
+    // The same for any function. The size is behind `left` commas.
+    bool read_request(std::size_t begin, std::size_t open, std::size_t left,
+                      new_expression& found) const {
         const std::size_t close = is_at(open, "(") ? file_.partner(open) : 0;
-        std::size_t left = is_any_at(open - 1, "calloc realloc aligned_alloc") ? 1 : 0;
-        if (is_any_at(open - 1, "posix_memalign reallocarray")) left = 2;  // commas
         const bool is_product = is_at(open - 1, "calloc");
         bool is_sum = false;
         bool is_typed = false;  // an argument before this one has the size of a type
@@ -27380,11 +27390,12 @@ public:
     bool is_macro(text name) const noexcept { return is_known_as(name, macro_name); }
 
     // The only definition of a macro; null: the file does not show what it stands for.
-    const macro_line* definition_of(text macro) const noexcept {
+    const macro_line* definition_of(text macro, bool may_be_default = false) const noexcept {
         const macro_line* only = nullptr;
         for (const macro_line& each : macros_) {
             if (each.name != macro) continue;
-            if (only != nullptr || !each.is_certain) return nullptr;
+            const bool is_certain = each.is_certain || (may_be_default && each.is_default);
+            if (only != nullptr || !is_certain) return nullptr;
             only = &each;
         }
         return only;
@@ -28242,8 +28253,8 @@ inline text type_of_character_buffer(const library_call& call) noexcept {
     return is_plain ? character : text{};
 }
 
-// A path of libstdc++ has the list of its parts in a block of 8 bytes and 48 for each part. The same
-// functions allocate the text of a part. A text that is as large as a list is taken for one.
+// A path of libstdc++ has the list of its parts in a block of 8 bytes and 48 for each part. The
+// same functions allocate the text of a part. A text that is as large as a list is taken for one.
 constexpr text path_components = "std::filesystem::path components";
 
 inline text part_of_path(std::uint64_t bytes) noexcept {
@@ -28657,7 +28668,7 @@ public:
         if (whole.empty() && is_declared_again(word) && may_inherit(word, function)) return {};
         if (whole.empty()) {
             whole = made_visible(word, nearest);
-        } else if (may_inherit(whole, function) && knowledge_.only_of(word).empty()) {
+        } else if (knowledge_.only_of(word).empty() && may_inherit(whole, function)) {
             return {};
         }
         return whole.empty() ? word : whole;
@@ -28822,6 +28833,9 @@ public:
             if (!component.arguments.empty() && !is_generic_lambda) instantiated_.push_back(i);
         }
     }
+
+    // For text that a macro writes inside of these templates.
+    void stand_in(const list<const template_header*>& headers) { headers_ = headers; }
 
     // The type in tokens of a declaration before that place; "" if it is not certain.
     text spelled(std::size_t begin, std::size_t end) const {
@@ -29023,8 +29037,8 @@ public:
     }
 
 private:
-    // Whether a variable with that type may be a copy in a lambda, where the debug information has it
-    // as constant: `decltype(v)` is the type of what was copied.
+    // Whether a variable with that type may be a copy in a lambda, where the debug information has
+    // it as constant: `decltype(v)` is the type of what was copied.
     bool may_be_captured(text type) const {
         const bool is_constant = type.ends_with("const") || type.starts_with("const ");
         return is_constant && type.find_first_of("*&") == no_position && name_.is_known() &&
@@ -29090,8 +29104,8 @@ private:
     }
 
     // What the name at `at` stands for in this instantiation of a template; "" if that is not
-    // certain, or does not depend on the template. `at` may move past members after the name, and to
-    // `end` if the name is an alias that cannot be read.
+    // certain, or does not depend on the template. `at` may move past members after the name, and
+    // to `end` if the name is an alias that cannot be read.
     text of_template(std::size_t& at, std::size_t begin, std::size_t end, int depth) const {
         const text word = file_.text_at(at);
         const bool has_arguments = at + 1 < end && file_.is_at(at + 1, "<");
@@ -29604,6 +29618,22 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
+// Whether the code between two tokens may change a variable: `n = 1`, `n += 1`, `++n`, `&n`.
+inline bool may_change(const source_outline& file, text name, std::size_t from,
+                       std::size_t to) noexcept {
+    for (; from < to; ++from) {
+        if (file.text_at(from) != name) continue;
+        const text behind = file.text_at(from + 1);
+        const bool is_doubled = behind == file.text_at(from + 2);
+        const bool assigns = file.is_at(from + 2, "=");
+        if (behind == "=" && !is_doubled) return true;
+        if (is_listed(behind, "+ - * / % | & ^") && (is_doubled || assigns)) return true;
+        if (is_listed(behind, "< >") && is_doubled) return true;
+        if (file.is_any_at(from - 1, "& + - >") && !is_word(file.text_at(from - 2))) return true;
+    }
+    return false;
+}
+
 // The first parameter of the nearest definition of an operator new or of do_allocate before a
 // token; "" if it may be changed between. A brace or a word follows a definition, but not a call.
 inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
@@ -29619,11 +29649,7 @@ inline text size_parameter(const source_outline& file, std::size_t before) noexc
         std::size_t end = open + 1;
         while (end < close && !file.is_at(end, ",")) ++end;
         const text name = file.text_at(end - 1);
-        for (std::size_t use = close + 1; use < before; ++use) {
-            if (file.text_at(use) != name || !file.is_any_at(use + 1, "= + - * |")) continue;
-            if (file.is_at(use + 1, "=") || file.is_at(use + 2, "=")) return {};
-        }
-        return name;
+        return may_change(file, name, close + 1, before) ? text{} : name;
     }
     return {};
 }
@@ -29859,6 +29885,8 @@ public:
         : type_spelling(memory, file, expression.begin, expression.scope, name, knowledge),
           expression_(expression),
           is_at_begin_(is_at_begin) {}
+
+    using type_spelling::stand_in;
 
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
@@ -30213,7 +30241,8 @@ private:
 
 // What the source says about a `new` besides its type.
 struct source_notes {
-    bool is_thrown = false;     // asked: the memory is that of an exception
+    bool is_thrown = false;                   // asked: the memory is that of an exception
+    const new_expression* wrapped = nullptr;  // asked: that of a wrapped_request
     bool is_array = false;      // `new T[n]`, or an exception, which the runtime adds something to
     bool shares_place = false;  // with a `new` in a default argument
     text deduced = {};          // if the type is not certain: type_answer::candidate
@@ -30233,8 +30262,11 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     if (file == nullptr) return {};
     new_expression thrown;
     if (is_thrown && !find_thrown(*file, frame.line, frame.column, thrown)) return {};
-    const new_expression* expression =
-        is_thrown ? &thrown : find_new_expression(*file, frame.line, frame.column);
+    const new_expression* expression = notes != nullptr ? notes->wrapped : nullptr;
+    if (is_thrown) expression = &thrown;
+    if (expression == nullptr) {
+        expression = find_new_expression(*file, frame.line, frame.column);
+    }
     if (expression == nullptr) return {};
     const borrowed_memory meanwhile{names.scratch()};
     const source_token& first = file->tokens()[expression->begin];
@@ -30276,12 +30308,12 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The macros of a file and of the headers that it includes from its own folder, as compilers look
-// for #include "..." first.
-class seen_macros {
+// A file and the headers that it includes from its own folder, as compilers look for
+// #include "..." first.
+class seen_files {
 public:
-    seen_macros(arena& memory, source_cache& sources, const code_frame& frame,
-                const source_outline& file)
+    seen_files(arena& memory, source_cache& sources, const code_frame& frame,
+               const source_outline& file)
         : memory_(memory), sources_(sources), built_ns_(frame.built_ns), files_(memory) {
         add(file, frame.file);
     }
@@ -30293,13 +30325,25 @@ public:
         return false;
     }
 
-    // The only definition; null: it is not certain what the macro stands for.
+    // Whether one of them declares a class or an enumeration with that name, and none an alias.
+    bool declares_class(text name) const noexcept {
+        bool is_class = false;
+        for (const source_outline* each : files_) {
+            const name_declaration* const last = each->last_declared(name);
+            if (last == nullptr) continue;
+            is_class = each->is_any_at(last->at - std::size_t{1}, "struct class enum");
+            if (!is_class) return false;
+        }
+        return is_class;
+    }
+
+    // The only definition of a macro; null: it is not certain what the macro stands for.
     const macro_line* definition_of(text name) const noexcept {
         const macro_line* only = nullptr;
         for (const source_outline* each : files_) {
             if (!each->is_macro(name)) continue;
             if (only != nullptr) return nullptr;
-            only = each->definition_of(name);
+            only = each->definition_of(name, true);
             if (only == nullptr) return nullptr;
         }
         return only;
@@ -30310,8 +30354,13 @@ private:
 
     void add(const source_outline& file, text path) {
         files_.push_back(&file);
-        const text folder = path.substr(0, path.rfind('/') + 1);
-        for (const text name : file.includes()) {
+        for (text name : file.includes()) {
+            text folder = path.substr(0, path.rfind('/') + 1);
+            while (name.starts_with("../") && folder.size() > 1) {  // each file has only one path
+                name.remove_prefix(3);
+                folder.remove_suffix(1);
+                folder = folder.substr(0, folder.rfind('/') + 1);
+            }
             const text header = joined(memory_, folder, name);
             const source_outline* const other =
                 files_.size() < most_files ? sources_.find(header, built_ns_) : nullptr;
@@ -30333,7 +30382,7 @@ inline bool may_allocate(text words) noexcept {
 
 // The text of the macro at `at`, with its arguments inserted; "" if that is not certain.
 inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at,
-                           const seen_macros& macros) {
+                           const seen_files& macros) {
     const macro_line* macro = macros.definition_of(file.text_at(at));
     if (macro == nullptr) return {};
     const token_list body = read_tokens(memory, macro->rest);
@@ -30401,9 +30450,10 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
 
 // Whether the names of types in a macro, and in its arguments, mean the same everywhere: the debug
 // information knows them, they are no macros, and the function and its classes declare no others.
-inline bool are_known_names(const source_outline& file, std::size_t at, const seen_macros& macros,
+inline bool are_known_names(const source_outline& file, std::size_t at, const seen_files& macros,
                             const source_outline& made, const new_expression& expression,
-                            const type_knowledge& knowledge) {
+                            const type_knowledge& knowledge,
+                            const list<const template_header*>& headers) {
     for (std::size_t i = expression.type_begin; i < expression.type_end; ++i) {
         const text word = made.text_at(i);
         if (!is_word(word) || word == "std" || word == "const") continue;
@@ -30414,7 +30464,11 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
             i > 1 && is_listed(word, "string wstring") && made.is_at(i - 2, "std");
         if (is_of_std) continue;
         const name_kind kind = knowledge.kind_of(word);
-        if (kind == name_kind::unknown && !file.is_defined(word)) return false;
+        bool is_known = kind != name_kind::unknown || file.is_defined(word);
+        for (const template_header* each : headers) {
+            for (const text parameter : each->parameters) is_known = is_known || parameter == word;
+        }
+        if (!is_known) return false;
         const bool is_template = kind == name_kind::class_template || file.is_class_template(word);
         const text behind = made.text_at(i + 1);
         if (is_template && behind != "<") return false;
@@ -30425,7 +30479,7 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
 // The text that the macro at `at` writes, or if that has no `new`, the only macro with one that it
 // uses in turn; "" if that is not certain. At most `left` macros use each other.
 inline text text_with_new(arena& memory, const source_outline& file, std::size_t at,
-                          const seen_macros& macros, int left = 4) {
+                          const seen_files& macros, int left = 4) {
     text made = expanded_macro(memory, file, at, macros);
     if (made.empty() || may_allocate(made) || left == 0) return left != 0 ? made : text{};
     const source_outline from{memory, made};
@@ -30464,7 +30518,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const bool is_own = file.is_macro(file.text_at(at));
     const bool may_be_macro = is_own || (file.is_word_at(at) && file.is_at(at + 1, "("));
     if (!may_be_macro) return {};
-    const seen_macros macros{memory, sources, frame, file};
+    const seen_files macros{memory, sources, frame, file};
     const source_outline made{memory, text_with_new(memory, file, at, macros)};
     std::size_t count = 0;
     for (const source_token& token : made.tokens()) {
@@ -30472,9 +30526,12 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     }
     if (count != 1 || made.expressions().size() != 1) return {};
     const new_expression& only = made.expressions()[0];
-    if (!only.has_type || !are_known_names(file, at, macros, made, only, knowledge)) return {};
+    const list<const template_header*> headers = file.headers_around(memory, file.scope_of(at));
+    if (!only.has_type || !are_known_names(file, at, macros, made, only, knowledge, headers))
+        return {};
     // What stands around a macro that is used in turn may allocate, too.
-    is_all = is_own && may_allocate(macros.definition_of(file.text_at(at))->rest);
+    const macro_line& used = *macros.definition_of(file.text_at(at));
+    is_all = is_own && used.is_certain && may_allocate(used.rest);
     is_array = only.is_request || made.is_at(only.type_end, "[");
     bool has_other = only.is_request;  // another macro may allocate, too
     // The macro may write the function that asks. Then only that can allocate there.
@@ -30503,7 +30560,9 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     type_knowledge believed = knowledge;
     believed.kind = nullptr;
     believed.made = nullptr;  // its tokens have places of their own
-    const text type = source_spelling{memory, made, only, function, believed}.spelled();
+    source_spelling spelling{memory, made, only, function, believed};
+    if (only.function == 0) spelling.stand_in(headers);
+    const text type = spelling.spelled();
     if (!is_all && !has_other) is_all = is_constructed(memory, type, frame, knowledge);
     return type;
 }
@@ -30827,6 +30886,84 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_MERGED_CALLS_HPP
 
+// wrapped_request.hpp - finds the call that says how many bytes a function of the user asks for.
+
+#ifndef ALLOCSCOPE_TYPES_WRAPPED_REQUEST_HPP
+#define ALLOCSCOPE_TYPES_WRAPPED_REQUEST_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The bracket behind the name of the function that is called at a token, if it is a plain name; 0:
+// there is none.
+inline std::size_t bracket_of_call(const source_outline& file, std::size_t at) {
+    if (file.is_at(at, ")")) at = file.partner(at);  // g++ places the call there in C++
+    if (!file.is_at(at, "(")) ++at;
+    if (at < 2 || !file.is_at(at, "(") || file.partner(at) == 0) return 0;
+    const bool is_of_std = file.is_at(at - 2, "::") && file.is_at(at - 3, "std");
+    return is_of_std || !file.is_any_at(at - 2, ". -> ::") ? at : 0;
+}
+
+// The number of the parameter `name` of the function around a token, from 1; 0: it has none, or the
+// code before the token may change it.
+inline std::size_t number_of_parameter(const source_outline& file, std::size_t before, text own,
+                                       text name) {
+    std::size_t open = before;
+    do {
+        if (--open < 2) return 0;
+    } while (file.text_at(open - 1) != own || !file.is_at(open, "(") ||
+             !file.is_at(file.partner(open) + 1, "{"));
+    const std::size_t body = file.partner(open) + 1;
+    if (file.partner(body) < before || may_change(file, name, body, before)) return 0;
+    std::size_t number = 1;
+    for (std::size_t at = open + 1; at < body; ++at) {
+        if (file.text_at(at) == name && file.is_any_at(at + 1, ", )")) return number;
+        if (file.is_at(at, ",")) ++number;
+    }
+    return 0;
+}
+
+struct wrapped_request {
+    std::size_t frame;        // that asks, or that calls the function around it
+    bool is_wrapped = false;  // the latter, for what `expression` says
+    new_expression expression = {};
+};
+
+// `asking` is the frame that called malloc. A function that is called by another such function must
+// have the size as its last argument, as malloc and realloc have.
+inline wrapped_request find_wrapped_request(read_names& names, const list<code_frame>& frames,
+                                            std::size_t asking, source_cache& sources) {
+    text called;
+    std::size_t argument = 0;  // the number of that with the size, from 1
+    for (std::size_t i = asking; i < frames.size(); ++i) {
+        const source_outline* file = nullptr;
+        const std::size_t at = token_of(frames[i], sources, file);
+        const std::size_t open = at != 0 ? bracket_of_call(*file, at) : 0;
+        if (open == 0) break;
+        const text name = file->text_at(open - 1);
+        if (i == asking ? !is_listed(name, "malloc realloc") : name != called) break;
+        if (i != asking) {
+            wrapped_request found{i, true};
+            found.expression.scope = file->scope_of(open);
+            const new_reader reader{*file};
+            if (reader.read_request(open - 1, open, argument - 1, found.expression)) return found;
+        }
+        const std::size_t size = file->partner(open) - 1;
+        if (!file->is_word_at(size) || !file->is_any_at(size - 1, "( ,")) break;
+        called = own_name_of(names.of(frames[i].function));
+        argument = number_of_parameter(*file, at, called, file->text_at(size));
+        if (argument == 0) break;
+    }
+    return {asking};
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_WRAPPED_REQUEST_HPP
+
 // type_ladder.hpp - names the type that a stack allocated, by the best rung of evidence.
 
 #ifndef ALLOCSCOPE_TYPES_TYPE_LADDER_HPP
@@ -30862,8 +30999,8 @@ inline bool hands_on_request(read_names& names, const list<code_frame>& frames, 
     return true;
 }
 
-// The T of an allocator pool<T> of the user, which may itself ask std::allocator<T>, or inherit it; ""
-// for other functions.
+// The T of an allocator pool<T> of the user, which may itself ask std::allocator<T>, or inherit it;
+// "" for other functions.
 inline text wanted_by_allocator(arena& memory, const read_name& function) {
     const list<name_component>& parts = function.parts.components;
     if (own_name_of(function) != "allocate" || parts.size() < 2) return {};
@@ -31063,7 +31200,9 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
 // `new`, if the compiler has given its call another one.
 inline type_answer name_type(read_names& names, list<code_frame>& frames, source_cache& sources,
                              type_knowledge knowledge = {}) {
-    const std::size_t asking = asking_frame(names, frames);
+    const wrapped_request request =
+        find_wrapped_request(names, frames, asking_frame(names, frames), sources);
+    const std::size_t asking = request.frame;
     type_answer answer;
     if (!hands_on_request(names, frames, asking, sources, knowledge, answer)) return answer;
     answer = type_from_frames(names, frames, asking, sources);
@@ -31083,6 +31222,7 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames, source
     }
     source_notes notes;
     notes.is_thrown = is_throwing(frames, asking);
+    if (request.is_wrapped) notes.wrapped = &request.expression;
     const text type = type_from_source(names, frame, sources, knowledge, &notes);
     if (!type.empty() && is_merged_call(frame, sources, knowledge)) return answer;
     if (!type.empty()) answer = {type, type_evidence::source_text, notes.is_array};
@@ -31360,8 +31500,16 @@ inline bool fills_new_object(const source_outline& file, const lines_near_call& 
     return at < made->last;
 }
 
+// The bracket that begins the lambda whose body opens at `open`; 0: it is another block.
+inline std::size_t begin_of_lambda(const source_outline& file, std::size_t open) {
+    std::size_t at = open - 1;
+    while (file.is_any_at(at, "mutable noexcept")) --at;
+    if (file.is_at(at, ")") && file.partner(at) > 1) at = file.partner(at) - 1;
+    return file.is_at(at, "]") ? file.partner(at) : 0;
+}
+
 // `nearest` is for a frame for which is_at_closing_brace() is true.
-inline void leave_closing_brace(code_frame& frame, const lines_near_call& nearest,
+inline void leave_closing_brace(arena& memory, code_frame& frame, const lines_near_call& nearest,
                                 source_cache& sources) {
     const source_outline& file = *source_of(frame, sources);
     const std::size_t close = file.token_from(frame.line, 0);
@@ -31374,6 +31522,11 @@ inline void leave_closing_brace(code_frame& frame, const lines_near_call& neares
     if (fills_new_object(file, nearest)) line = nearest.before;
     if (line < nearest.before) line = 0;  // the code was moved, so no line is certain
     if (at + 1 == close) line = file.tokens()[first].line;  // the only statement
+    const std::size_t lambda = begin_of_lambda(file, first - 1);
+    const function_name name = parse_function_name(memory, frame.function);
+    if (lambda != 0 && name.is_known() && name.last().name != "operator()") {
+        line = file.tokens()[lambda].line;  // the function around it makes something of the lambda
+    }
     if (line == 0) return;
     frame.line = line;
     frame.column = 0;
@@ -32346,7 +32499,10 @@ public:
         frames.reserve(asked.count * std::size_t{2});  // more if more calls were inlined
         owners.reserve(asked.count * std::size_t{2});
         gather(stack, asked, modules, frames, owners);
-        const std::size_t asking = symbolize::asking_frame(names_, frames);
+        const std::size_t asking =
+            symbolize::find_wrapped_request(names_, frames, symbolize::asking_frame(names_, frames),
+                                            sources_)
+                .frame;
         stack.asking_frame = static_cast<std::uint16_t>(asking);
         find_place(stack, frames, owners, rule);
         text coroutine;
@@ -32645,8 +32801,8 @@ private:
         std::uint64_t address = owner.location->address;
         symbolize::debug_object* const object = symbols_.object_at(address, owner.home);
         if (object == nullptr) return;
-        symbolize::leave_closing_brace(frames[at], object->lines_near(address, frames[at], outer),
-                                       sources_);
+        symbolize::leave_closing_brace(scratch_, frames[at],
+                                       object->lines_near(address, frames[at], outer), sources_);
     }
 
     // See types/module_rule.hpp.

@@ -97,6 +97,14 @@ private:
     std::map<std::string, std::vector<employee*>> by_name_;
 };
 
+// g++ places what the function makes of the lambda at the lambda's last line.
+__attribute__((noinline)) std::function<std::size_t(std::size_t)> counting(
+    const std::string& text) {
+    return [copy = text](std::size_t more) {  // line: returned counting::{lambda}, char
+        return copy.size() + more;
+    };
+}
+
 int main(int argc, char**) {
     std::vector<employee> a, b, c;
     std::vector<department> d;
@@ -123,6 +131,7 @@ int main(int argc, char**) {
     const std::unique_ptr<long> one{either(argc > 1)};
     { const allocates_at_its_end last{}; }
     const auto pointers = both(3);
+    const auto counted = counting(copied);
     notebook notes;
     notes.add(copied);
     const std::unique_ptr<address> home{moved(numbers)};

@@ -344,6 +344,10 @@ LINES = [
      "template <class T> struct b@ : a@<T> { auto* make() { return new typename b@::it@; } }; "
      "F { keep(b@<char>().make()); }", ["a@<char>::it@"]),
     ("F { auto l = [n = 3] { (void)n; }; keep(new auto(std::move(l))); }", ["f@::{lambda}"]),
+    ("using al@ = std::vector<int>; struct c@ { al@ a; std::vector<char> b; }; "
+     "F { static c@ one{{1, 2}, {}}; keep(new c@(one)); }", ["int", "c@"]),
+    ("struct c@ { std::vector<int> a[2]; std::vector<char> b; }; "
+     "F { static c@ one; one.a[1].push_back(1); keep(new c@(one)); }", ["int", "c@"]),
 ]
 
 MAIN = r"""
@@ -378,7 +382,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "misleading.cpp"
         source.write_text(text, encoding="utf-8")
-        limits = (("-O0", "-g1", 53), ("-O2", "-g1", 73), ("-O0", "-g", 31), ("-O2", "-g", 36))
+        limits = (("-O0", "-g1", 55), ("-O2", "-g1", 77), ("-O0", "-g", 31), ("-O2", "-g", 36))
         for level, form, most_unknown in limits:
             built = pathlib.Path(folder) / "program"
             subprocess.run([compiler, *rest[:at], level, form, "-w", source, *rest[at + 1:],

@@ -69,7 +69,10 @@ public:
         frames.reserve(asked.count * std::size_t{2});  // more if more calls were inlined
         owners.reserve(asked.count * std::size_t{2});
         gather(stack, asked, modules, frames, owners);
-        const std::size_t asking = symbolize::asking_frame(names_, frames);
+        const std::size_t asking =
+            symbolize::find_wrapped_request(names_, frames, symbolize::asking_frame(names_, frames),
+                                            sources_)
+                .frame;
         stack.asking_frame = static_cast<std::uint16_t>(asking);
         find_place(stack, frames, owners, rule);
         text coroutine;
@@ -368,8 +371,8 @@ private:
         std::uint64_t address = owner.location->address;
         symbolize::debug_object* const object = symbols_.object_at(address, owner.home);
         if (object == nullptr) return;
-        symbolize::leave_closing_brace(frames[at], object->lines_near(address, frames[at], outer),
-                                       sources_);
+        symbolize::leave_closing_brace(scratch_, frames[at],
+                                       object->lines_near(address, frames[at], outer), sources_);
     }
 
     // See types/module_rule.hpp.

@@ -15,7 +15,8 @@
 // Only destructors are really called at a brace. If the block has only one statement, that has made
 // the call. If the code before and after the call has the same line, the call gets that line.
 // Otherwise it gets the line of the code after it, because the temporaries of a call are made
-// before the call; but `new person{"a text"}` makes the text behind the `new`. If the line after
+// before the call; but `new person{"a text"}` makes the text behind the `new`. What the function
+// around a lambda makes of it gets the line on which the lambda begins. If the line after
 // the call is less than the line before, the code was moved, and the call stays at the brace.
 
 #ifndef ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP
@@ -76,8 +77,16 @@ inline bool fills_new_object(const source_outline& file, const lines_near_call& 
     return at < made->last;
 }
 
+// The bracket that begins the lambda whose body opens at `open`; 0: it is another block.
+inline std::size_t begin_of_lambda(const source_outline& file, std::size_t open) {
+    std::size_t at = open - 1;
+    while (file.is_any_at(at, "mutable noexcept")) --at;
+    if (file.is_at(at, ")") && file.partner(at) > 1) at = file.partner(at) - 1;
+    return file.is_at(at, "]") ? file.partner(at) : 0;
+}
+
 // `nearest` is for a frame for which is_at_closing_brace() is true.
-inline void leave_closing_brace(code_frame& frame, const lines_near_call& nearest,
+inline void leave_closing_brace(arena& memory, code_frame& frame, const lines_near_call& nearest,
                                 source_cache& sources) {
     const source_outline& file = *source_of(frame, sources);
     const std::size_t close = file.token_from(frame.line, 0);
@@ -90,6 +99,11 @@ inline void leave_closing_brace(code_frame& frame, const lines_near_call& neares
     if (fills_new_object(file, nearest)) line = nearest.before;
     if (line < nearest.before) line = 0;  // the code was moved, so no line is certain
     if (at + 1 == close) line = file.tokens()[first].line;  // the only statement
+    const std::size_t lambda = begin_of_lambda(file, first - 1);
+    const function_name name = parse_function_name(memory, frame.function);
+    if (lambda != 0 && name.is_known() && name.last().name != "operator()") {
+        line = file.tokens()[lambda].line;  // the function around it makes something of the lambda
+    }
     if (line == 0) return;
     frame.line = line;
     frame.column = 0;

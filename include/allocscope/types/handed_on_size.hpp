@@ -28,6 +28,22 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
+// Whether the code between two tokens may change a variable: `n = 1`, `n += 1`, `++n`, `&n`.
+inline bool may_change(const source_outline& file, text name, std::size_t from,
+                       std::size_t to) noexcept {
+    for (; from < to; ++from) {
+        if (file.text_at(from) != name) continue;
+        const text behind = file.text_at(from + 1);
+        const bool is_doubled = behind == file.text_at(from + 2);
+        const bool assigns = file.is_at(from + 2, "=");
+        if (behind == "=" && !is_doubled) return true;
+        if (is_listed(behind, "+ - * / % | & ^") && (is_doubled || assigns)) return true;
+        if (is_listed(behind, "< >") && is_doubled) return true;
+        if (file.is_any_at(from - 1, "& + - >") && !is_word(file.text_at(from - 2))) return true;
+    }
+    return false;
+}
+
 // The first parameter of the nearest definition of an operator new or of do_allocate before a
 // token; "" if it may be changed between. A brace or a word follows a definition, but not a call.
 inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
@@ -43,11 +59,7 @@ inline text size_parameter(const source_outline& file, std::size_t before) noexc
         std::size_t end = open + 1;
         while (end < close && !file.is_at(end, ",")) ++end;
         const text name = file.text_at(end - 1);
-        for (std::size_t use = close + 1; use < before; ++use) {
-            if (file.text_at(use) != name || !file.is_any_at(use + 1, "= + - * |")) continue;
-            if (file.is_at(use + 1, "=") || file.is_at(use + 2, "=")) return {};
-        }
-        return name;
+        return may_change(file, name, close + 1, before) ? text{} : name;
     }
     return {};
 }

@@ -101,8 +101,8 @@ inline text type_of_character_buffer(const library_call& call) noexcept {
     return is_plain ? character : text{};
 }
 
-// A path of libstdc++ has the list of its parts in a block of 8 bytes and 48 for each part. The same
-// functions allocate the text of a part. A text that is as large as a list is taken for one.
+// A path of libstdc++ has the list of its parts in a block of 8 bytes and 48 for each part. The
+// same functions allocate the text of a part. A text that is as large as a list is taken for one.
 constexpr text path_components = "std::filesystem::path components";
 
 inline text part_of_path(std::uint64_t bytes) noexcept {

@@ -73,11 +73,12 @@ public:
     bool is_macro(text name) const noexcept { return is_known_as(name, macro_name); }
 
     // The only definition of a macro; null: the file does not show what it stands for.
-    const macro_line* definition_of(text macro) const noexcept {
+    const macro_line* definition_of(text macro, bool may_be_default = false) const noexcept {
         const macro_line* only = nullptr;
         for (const macro_line& each : macros_) {
             if (each.name != macro) continue;
-            if (only != nullptr || !each.is_certain) return nullptr;
+            const bool is_certain = each.is_certain || (may_be_default && each.is_default);
+            if (only != nullptr || !is_certain) return nullptr;
             only = &each;
         }
         return only;

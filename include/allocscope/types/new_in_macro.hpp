@@ -35,12 +35,12 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The macros of a file and of the headers that it includes from its own folder, as compilers look
-// for #include "..." first.
-class seen_macros {
+// A file and the headers that it includes from its own folder, as compilers look for
+// #include "..." first.
+class seen_files {
 public:
-    seen_macros(arena& memory, source_cache& sources, const code_frame& frame,
-                const source_outline& file)
+    seen_files(arena& memory, source_cache& sources, const code_frame& frame,
+               const source_outline& file)
         : memory_(memory), sources_(sources), built_ns_(frame.built_ns), files_(memory) {
         add(file, frame.file);
     }
@@ -52,13 +52,25 @@ public:
         return false;
     }
 
-    // The only definition; null: it is not certain what the macro stands for.
+    // Whether one of them declares a class or an enumeration with that name, and none an alias.
+    bool declares_class(text name) const noexcept {
+        bool is_class = false;
+        for (const source_outline* each : files_) {
+            const name_declaration* const last = each->last_declared(name);
+            if (last == nullptr) continue;
+            is_class = each->is_any_at(last->at - std::size_t{1}, "struct class enum");
+            if (!is_class) return false;
+        }
+        return is_class;
+    }
+
+    // The only definition of a macro; null: it is not certain what the macro stands for.
     const macro_line* definition_of(text name) const noexcept {
         const macro_line* only = nullptr;
         for (const source_outline* each : files_) {
             if (!each->is_macro(name)) continue;
             if (only != nullptr) return nullptr;
-            only = each->definition_of(name);
+            only = each->definition_of(name, true);
             if (only == nullptr) return nullptr;
         }
         return only;
@@ -69,8 +81,13 @@ private:
 
     void add(const source_outline& file, text path) {
         files_.push_back(&file);
-        const text folder = path.substr(0, path.rfind('/') + 1);
-        for (const text name : file.includes()) {
+        for (text name : file.includes()) {
+            text folder = path.substr(0, path.rfind('/') + 1);
+            while (name.starts_with("../") && folder.size() > 1) {  // each file has only one path
+                name.remove_prefix(3);
+                folder.remove_suffix(1);
+                folder = folder.substr(0, folder.rfind('/') + 1);
+            }
             const text header = joined(memory_, folder, name);
             const source_outline* const other =
                 files_.size() < most_files ? sources_.find(header, built_ns_) : nullptr;
@@ -92,7 +109,7 @@ inline bool may_allocate(text words) noexcept {
 
 // The text of the macro at `at`, with its arguments inserted; "" if that is not certain.
 inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at,
-                           const seen_macros& macros) {
+                           const seen_files& macros) {
     const macro_line* macro = macros.definition_of(file.text_at(at));
     if (macro == nullptr) return {};
     const token_list body = read_tokens(memory, macro->rest);
@@ -160,9 +177,10 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
 
 // Whether the names of types in a macro, and in its arguments, mean the same everywhere: the debug
 // information knows them, they are no macros, and the function and its classes declare no others.
-inline bool are_known_names(const source_outline& file, std::size_t at, const seen_macros& macros,
+inline bool are_known_names(const source_outline& file, std::size_t at, const seen_files& macros,
                             const source_outline& made, const new_expression& expression,
-                            const type_knowledge& knowledge) {
+                            const type_knowledge& knowledge,
+                            const list<const template_header*>& headers) {
     for (std::size_t i = expression.type_begin; i < expression.type_end; ++i) {
         const text word = made.text_at(i);
         if (!is_word(word) || word == "std" || word == "const") continue;
@@ -173,7 +191,11 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
             i > 1 && is_listed(word, "string wstring") && made.is_at(i - 2, "std");
         if (is_of_std) continue;
         const name_kind kind = knowledge.kind_of(word);
-        if (kind == name_kind::unknown && !file.is_defined(word)) return false;
+        bool is_known = kind != name_kind::unknown || file.is_defined(word);
+        for (const template_header* each : headers) {
+            for (const text parameter : each->parameters) is_known = is_known || parameter == word;
+        }
+        if (!is_known) return false;
         const bool is_template = kind == name_kind::class_template || file.is_class_template(word);
         const text behind = made.text_at(i + 1);
         if (is_template && behind != "<") return false;
@@ -184,7 +206,7 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
 // The text that the macro at `at` writes, or if that has no `new`, the only macro with one that it
 // uses in turn; "" if that is not certain. At most `left` macros use each other.
 inline text text_with_new(arena& memory, const source_outline& file, std::size_t at,
-                          const seen_macros& macros, int left = 4) {
+                          const seen_files& macros, int left = 4) {
     text made = expanded_macro(memory, file, at, macros);
     if (made.empty() || may_allocate(made) || left == 0) return left != 0 ? made : text{};
     const source_outline from{memory, made};
@@ -223,7 +245,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const bool is_own = file.is_macro(file.text_at(at));
     const bool may_be_macro = is_own || (file.is_word_at(at) && file.is_at(at + 1, "("));
     if (!may_be_macro) return {};
-    const seen_macros macros{memory, sources, frame, file};
+    const seen_files macros{memory, sources, frame, file};
     const source_outline made{memory, text_with_new(memory, file, at, macros)};
     std::size_t count = 0;
     for (const source_token& token : made.tokens()) {
@@ -231,9 +253,12 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     }
     if (count != 1 || made.expressions().size() != 1) return {};
     const new_expression& only = made.expressions()[0];
-    if (!only.has_type || !are_known_names(file, at, macros, made, only, knowledge)) return {};
+    const list<const template_header*> headers = file.headers_around(memory, file.scope_of(at));
+    if (!only.has_type || !are_known_names(file, at, macros, made, only, knowledge, headers))
+        return {};
     // What stands around a macro that is used in turn may allocate, too.
-    is_all = is_own && may_allocate(macros.definition_of(file.text_at(at))->rest);
+    const macro_line& used = *macros.definition_of(file.text_at(at));
+    is_all = is_own && used.is_certain && may_allocate(used.rest);
     is_array = only.is_request || made.is_at(only.type_end, "[");
     bool has_other = only.is_request;  // another macro may allocate, too
     // The macro may write the function that asks. Then only that can allocate there.
@@ -262,7 +287,9 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     type_knowledge believed = knowledge;
     believed.kind = nullptr;
     believed.made = nullptr;  // its tokens have places of their own
-    const text type = source_spelling{memory, made, only, function, believed}.spelled();
+    source_spelling spelling{memory, made, only, function, believed};
+    if (only.function == 0) spelling.stand_in(headers);
+    const text type = spelling.spelled();
     if (!is_all && !has_other) is_all = is_constructed(memory, type, frame, knowledge);
     return type;
 }

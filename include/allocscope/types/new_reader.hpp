@@ -83,9 +83,15 @@ public:
     // the second of realloc and aligned_alloc, the third of posix_memalign, as the product of both
     // of calloc. Or one that is kept as characters. Returns false if it is neither.
     bool read_request(std::size_t begin, std::size_t open, new_expression& found) const {
+        const bool is_third = is_any_at(open - 1, "posix_memalign reallocarray");
+        const bool is_second = is_any_at(open - 1, "calloc realloc aligned_alloc");
+        return read_request(begin, open, is_third ? 2 : is_second ? 1 : 0, found);
+    }
+
+    // The same for any function. The size is behind `left` commas.
+    bool read_request(std::size_t begin, std::size_t open, std::size_t left,
+                      new_expression& found) const {
         const std::size_t close = is_at(open, "(") ? file_.partner(open) : 0;
-        std::size_t left = is_any_at(open - 1, "calloc realloc aligned_alloc") ? 1 : 0;
-        if (is_any_at(open - 1, "posix_memalign reallocarray")) left = 2;  // commas
         const bool is_product = is_at(open - 1, "calloc");
         bool is_sum = false;
         bool is_typed = false;  // an argument before this one has the size of a type

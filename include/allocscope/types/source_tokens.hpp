@@ -50,6 +50,7 @@ struct macro_line {
     text name;
     text rest;        // the text after the name, up to the end of the directive
     bool is_certain;  // it is not an `#undef`, and is not inside an `#if`
+    bool is_default;  // it is only inside its own `#ifndef`: something else may define it otherwise
 };
 
 struct token_list {
@@ -186,19 +187,21 @@ private:
         if (directive.starts_with("endif")) --conditions_;
         const bool defines = directive.starts_with("define");
         const text guard = guard_;
-        guard_ = directive.starts_with("ifndef") && !has_directive_ ? directive : text{};
+        const bool was_first = is_first_;
+        guard_ = directive.starts_with("ifndef") ? directive : text{};
+        is_first_ = !has_directive_;
         has_directive_ = true;
         if (!defines && !directive.starts_with("undef")) return;
         directive.remove_prefix(defines ? 6 : 5);
         directive = without_blanks(directive);
         const std::size_t behind = skip_word(directive, 0);
+        const text name = directive.substr(0, behind);
+        const text rest = directive.substr(behind);
+        const bool is_guarded = !guard.empty() && without_blanks(guard.substr(6)) == name;
         result_.macros.push_back(
-            {directive.substr(0, behind), directive.substr(behind), defines && conditions_ == 0});
+            {name, rest, defines && conditions_ == 0, defines && is_guarded && conditions_ == 1});
         // `#ifndef PART_HPP`, `#define PART_HPP`: the rest of the header is always there.
-        const bool is_guard = !guard.empty() && without_blanks(directive.substr(behind)).empty();
-        if (is_guard && without_blanks(guard.substr(6)) == directive.substr(0, behind)) {
-            --conditions_;
-        }
+        if (is_guarded && was_first && without_blanks(rest).empty()) --conditions_;
     }
 
     void add_include(text directive) {
@@ -262,7 +265,8 @@ private:
     int conditions_ = 0;  // how many #if are open
     bool is_line_start_ = true;
     bool has_directive_ = false;
-    text guard_;  // the directive before, if it is the first one and an #ifndef
+    bool is_first_ = false;  // the directive before is the first one
+    text guard_;             // it, if it is an #ifndef
     token_list result_;
 };
 

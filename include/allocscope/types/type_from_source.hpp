@@ -50,6 +50,8 @@ public:
           expression_(expression),
           is_at_begin_(is_at_begin) {}
 
+    using type_spelling::stand_in;
+
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
         const text type = expression_.has_type ? written() : text{};
@@ -403,7 +405,8 @@ private:
 
 // What the source says about a `new` besides its type.
 struct source_notes {
-    bool is_thrown = false;     // asked: the memory is that of an exception
+    bool is_thrown = false;                   // asked: the memory is that of an exception
+    const new_expression* wrapped = nullptr;  // asked: that of a wrapped_request
     bool is_array = false;      // `new T[n]`, or an exception, which the runtime adds something to
     bool shares_place = false;  // with a `new` in a default argument
     text deduced = {};          // if the type is not certain: type_answer::candidate
@@ -423,8 +426,11 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     if (file == nullptr) return {};
     new_expression thrown;
     if (is_thrown && !find_thrown(*file, frame.line, frame.column, thrown)) return {};
-    const new_expression* expression =
-        is_thrown ? &thrown : find_new_expression(*file, frame.line, frame.column);
+    const new_expression* expression = notes != nullptr ? notes->wrapped : nullptr;
+    if (is_thrown) expression = &thrown;
+    if (expression == nullptr) {
+        expression = find_new_expression(*file, frame.line, frame.column);
+    }
     if (expression == nullptr) return {};
     const borrowed_memory meanwhile{names.scratch()};
     const source_token& first = file->tokens()[expression->begin];

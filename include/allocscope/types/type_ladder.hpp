@@ -48,6 +48,7 @@
 #include <allocscope/types/thrown_value.hpp>
 #include <allocscope/types/type_answer.hpp>
 #include <allocscope/types/type_from_source.hpp>
+#include <allocscope/types/wrapped_request.hpp>
 
 #include <cstddef>  // size_t
 
@@ -81,8 +82,8 @@ inline bool hands_on_request(read_names& names, const list<code_frame>& frames, 
     return true;
 }
 
-// The T of an allocator pool<T> of the user, which may itself ask std::allocator<T>, or inherit it; ""
-// for other functions.
+// The T of an allocator pool<T> of the user, which may itself ask std::allocator<T>, or inherit it;
+// "" for other functions.
 inline text wanted_by_allocator(arena& memory, const read_name& function) {
     const list<name_component>& parts = function.parts.components;
     if (own_name_of(function) != "allocate" || parts.size() < 2) return {};
@@ -282,7 +283,9 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
 // `new`, if the compiler has given its call another one.
 inline type_answer name_type(read_names& names, list<code_frame>& frames, source_cache& sources,
                              type_knowledge knowledge = {}) {
-    const std::size_t asking = asking_frame(names, frames);
+    const wrapped_request request =
+        find_wrapped_request(names, frames, asking_frame(names, frames), sources);
+    const std::size_t asking = request.frame;
     type_answer answer;
     if (!hands_on_request(names, frames, asking, sources, knowledge, answer)) return answer;
     answer = type_from_frames(names, frames, asking, sources);
@@ -302,6 +305,7 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames, source
     }
     source_notes notes;
     notes.is_thrown = is_throwing(frames, asking);
+    if (request.is_wrapped) notes.wrapped = &request.expression;
     const text type = type_from_source(names, frame, sources, knowledge, &notes);
     if (!type.empty() && is_merged_call(frame, sources, knowledge)) return answer;
     if (!type.empty()) answer = {type, type_evidence::source_text, notes.is_array};

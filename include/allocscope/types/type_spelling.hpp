@@ -66,6 +66,9 @@ public:
         }
     }
 
+    // For text that a macro writes inside of these templates.
+    void stand_in(const list<const template_header*>& headers) { headers_ = headers; }
+
     // The type in tokens of a declaration before that place; "" if it is not certain.
     text spelled(std::size_t begin, std::size_t end) const {
         text_out type{memory_};
@@ -266,8 +269,8 @@ public:
     }
 
 private:
-    // Whether a variable with that type may be a copy in a lambda, where the debug information has it
-    // as constant: `decltype(v)` is the type of what was copied.
+    // Whether a variable with that type may be a copy in a lambda, where the debug information has
+    // it as constant: `decltype(v)` is the type of what was copied.
     bool may_be_captured(text type) const {
         const bool is_constant = type.ends_with("const") || type.starts_with("const ");
         return is_constant && type.find_first_of("*&") == no_position && name_.is_known() &&
@@ -333,8 +336,8 @@ private:
     }
 
     // What the name at `at` stands for in this instantiation of a template; "" if that is not
-    // certain, or does not depend on the template. `at` may move past members after the name, and to
-    // `end` if the name is an alias that cannot be read.
+    // certain, or does not depend on the template. `at` may move past members after the name, and
+    // to `end` if the name is an alias that cannot be read.
     text of_template(std::size_t& at, std::size_t begin, std::size_t end, int depth) const {
         const text word = file_.text_at(at);
         const bool has_arguments = at + 1 < end && file_.is_at(at + 1, "<");

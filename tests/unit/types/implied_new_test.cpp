@@ -159,7 +159,9 @@ TEST_CASE("implied_new: what a macro makes is the type where the size says so") 
     CHECK(type_at_mark(make + "keep(@MAKE(unknown));") == "?");
     CHECK(type_at_mark(make + "void f() { using part = long; @MAKE(part); }") == "?");
     CHECK(type_at_mark(make + "struct s { struct part {}; void f() { @MAKE(part); } };") == "?");
-    CHECK(type_at_mark(make + "template <class T> void f() { @MAKE(T); }", "void f<int>()") == "?");
+    CHECK(type_at_mark(make + "template <class T> void f() { @MAKE(T); }", "void f<int>()") ==
+          "int");
+    CHECK(type_at_mark(make + "template <class T> void f() { @MAKE(T); }", "void f()") == "?");
     CHECK(type_at_mark("#define PART new part\nauto* p = @PART;") == "part");
     CHECK(type_at_mark("#define PART new part\nauto* p = PART(3@);") == "part");
     CHECK(type_at_mark("#define SOME(T, n) (new T[n])\nauto* p = @SOME(part, 3);") == "part");
@@ -236,6 +238,14 @@ TEST_CASE("implied_new: a macro of a header in the folder of the file") {
     CHECK(seen("#ifdef FAST\n" + make + "#endif\n", "keep(@MAKE(part));") == "?");
     CHECK(seen("#ifndef FAST\n#define SLOW\n" + make + "#endif\n", "keep(@MAKE(part));") == "?");
     CHECK(seen(make + "#undef MAKE\n", "keep(@MAKE(part));") == "?");
+    // Something else may define it otherwise.
+    const std::string own = "#ifndef MAKE\n// by default\n#define MAKE(T) new T\n#endif\n";
+    CHECK(seen(own, "keep(@MAKE(part));") == "part if as large");
+    CHECK(seen(guard + own + "#endif\n", "keep(@MAKE(part));") == "part if as large");
+    CHECK(type_at_mark(own + "int n; @MAKE(part);") == "part if as large");
+    CHECK(seen("#if A\n" + own + "#endif\n", "keep(@MAKE(part));") == "?");
+    CHECK(seen("#ifndef B\n#ifndef MAKE\n#endif\n#define MAKE(T) new T\n#endif\n",
+               "keep(@MAKE(part));") == "?");
     CHECK(seen(make, "#define MAKE(T) new T\nkeep(@MAKE(part));") == "?");
     const std::string pasted =
         "#define TEST(a, b) struct a##b { void* f() { return new a##b; } }\n";
@@ -253,6 +263,10 @@ TEST_CASE("implied_new: a macro of a header in the folder of the file") {
                                 "int n; @BOTH(part);") == "?");
     const std::string maybe = "#if A\n#define NOTE(n) new other\n#endif\n" + make;
     CHECK(type_at_mark(maybe + "#define NAMED(T) MAKE(T); NOTE(1)\nint n; @NAMED(part);") == "?");
+    const allocscope_test::source_file included{make};
+    const std::string again = "#include \".." + included.path() + "\"\n#include \"" +
+                              included.path().substr(included.path().rfind('/') + 1) + "\"\n";
+    CHECK(type_at_mark(again + "keep(@MAKE(part));") == "part if as large");
     const std::string two = "#define ALL(T) new T, MAKE(T)\n";
     CHECK(seen(make + two, "keep(@ALL(part));") == "?");
 }

@@ -1,0 +1,102 @@
+// wrapped_request.hpp - finds the call that says how many bytes a function of the user asks for.
+//
+// Room:     types (floor 8), not malloc-safe
+// Called:   by naming/stack_namer.hpp and type_ladder.hpp, for the frame that asked for the memory
+// Threads:  one cache belongs to one thread
+// Memory:   of the arena of read_names
+//
+//     void* grab(size_t n) {
+//         void* block = malloc(n);             // the frame that asked; n is its parameter
+//         if (block == NULL) abort();
+//         return block;
+//     }
+//     part* first = grab(sizeof(part));        // a part, and the frame that knows it
+
+#ifndef ALLOCSCOPE_TYPES_WRAPPED_REQUEST_HPP
+#define ALLOCSCOPE_TYPES_WRAPPED_REQUEST_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/symbols/code_location.hpp>
+#include <allocscope/types/called_name.hpp>
+#include <allocscope/types/handed_on_size.hpp>
+#include <allocscope/types/new_expressions.hpp>
+#include <allocscope/types/new_reader.hpp>
+#include <allocscope/types/read_names.hpp>
+#include <allocscope/types/source_cache.hpp>
+
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The bracket behind the name of the function that is called at a token, if it is a plain name; 0:
+// there is none.
+inline std::size_t bracket_of_call(const source_outline& file, std::size_t at) {
+    if (file.is_at(at, ")")) at = file.partner(at);  // g++ places the call there in C++
+    if (!file.is_at(at, "(")) ++at;
+    if (at < 2 || !file.is_at(at, "(") || file.partner(at) == 0) return 0;
+    const bool is_of_std = file.is_at(at - 2, "::") && file.is_at(at - 3, "std");
+    return is_of_std || !file.is_any_at(at - 2, ". -> ::") ? at : 0;
+}
+
+// The number of the parameter `name` of the function around a token, from 1; 0: it has none, or the
+// code before the token may change it.
+inline std::size_t number_of_parameter(const source_outline& file, std::size_t before, text own,
+                                       text name) {
+    std::size_t open = before;
+    do {
+        if (--open < 2) return 0;
+    } while (file.text_at(open - 1) != own || !file.is_at(open, "(") ||
+             !file.is_at(file.partner(open) + 1, "{"));
+    const std::size_t body = file.partner(open) + 1;
+    if (file.partner(body) < before || may_change(file, name, body, before)) return 0;
+    std::size_t number = 1;
+    for (std::size_t at = open + 1; at < body; ++at) {
+        if (file.text_at(at) == name && file.is_any_at(at + 1, ", )")) return number;
+        if (file.is_at(at, ",")) ++number;
+    }
+    return 0;
+}
+
+struct wrapped_request {
+    std::size_t frame;        // that asks, or that calls the function around it
+    bool is_wrapped = false;  // the latter, for what `expression` says
+    new_expression expression = {};
+};
+
+// `asking` is the frame that called malloc. A function that is called by another such function must
+// have the size as its last argument, as malloc and realloc have.
+inline wrapped_request find_wrapped_request(read_names& names, const list<code_frame>& frames,
+                                            std::size_t asking, source_cache& sources) {
+    text called;
+    std::size_t argument = 0;  // the number of that with the size, from 1
+    for (std::size_t i = asking; i < frames.size(); ++i) {
+        const source_outline* file = nullptr;
+        const std::size_t at = token_of(frames[i], sources, file);
+        const std::size_t open = at != 0 ? bracket_of_call(*file, at) : 0;
+        if (open == 0) break;
+        const text name = file->text_at(open - 1);
+        if (i == asking ? !is_listed(name, "malloc realloc") : name != called) break;
+        if (i != asking) {
+            wrapped_request found{i, true};
+            found.expression.scope = file->scope_of(open);
+            const new_reader reader{*file};
+            if (reader.read_request(open - 1, open, argument - 1, found.expression)) return found;
+        }
+        const std::size_t size = file->partner(open) - 1;
+        if (!file->is_word_at(size) || !file->is_any_at(size - 1, "( ,")) break;
+        called = own_name_of(names.of(frames[i].function));
+        argument = number_of_parameter(*file, at, called, file->text_at(size));
+        if (argument == 0) break;
+    }
+    return {asking};
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_WRAPPED_REQUEST_HPP

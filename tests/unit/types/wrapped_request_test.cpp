@@ -1,0 +1,88 @@
+#include <allocscope/types/type_ladder.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "unit/types/marked_source.hpp"
+
+using allocscope::plain::arena;
+using allocscope::plain::list;
+using allocscope::symbolize::code_frame;
+using allocscope::symbolize::source_cache;
+
+namespace {
+
+// The functions grab() and take() stand at the marks in the first lines; main() calls one of them
+// at the last mark.
+std::string type_of(const std::string& source) {
+    std::string plain;
+    arena memory;
+    list<code_frame> frames{memory};
+    int line = 1;
+    int column = 1;
+    for (const char sign : source) {
+        if (sign == '@') {
+            code_frame frame;
+            frame.function = frames.empty() ? "grab" : "take";
+            frame.line = line;
+            frame.column = column;
+            frames.push_back(frame);
+            continue;
+        }
+        plain += sign;
+        column = sign == '\n' ? 1 : column + 1;
+        line += sign == '\n' ? 1 : 0;
+    }
+    const allocscope_test::source_file file{plain};
+    for (code_frame& each : frames) each.file = file.path().c_str();
+    frames.back().function = "main";
+    source_cache sources;
+    allocscope::symbolize::read_names names{memory};
+    const auto answer = allocscope::symbolize::name_type(names, frames, sources, {});
+    return std::string{answer.name.data(), answer.name.size()};
+}
+
+const std::string grab = "void* grab(unsigned long n) { return @malloc(n); }\n";
+
+}  // namespace
+
+TEST_CASE("wrapped_request: the caller of a function that hands on the size says the type") {
+    CHECK(type_of(grab + "part* p = @grab(sizeof(part));") == "part");
+    CHECK(type_of(grab + "part* p = grab(sizeof(part)@);") == "part");  // as g++ places it in C++
+    CHECK(type_of(grab + "void* p = @grab(3 * sizeof(struct part));") == "part");
+    CHECK(type_of(grab + "char* p = @grab(20);") == "char");
+    const std::string more = "void* grab(void* old, unsigned long n) {\n    void* p = ";
+    CHECK(
+        type_of(more + "@realloc(old, n); return p; }\nvoid* p = @grab(f(1, 2), sizeof(long));") ==
+        "long");
+    CHECK(type_of(more + "std::realloc(old, n@); }\nvoid* p = @grab(0, 2 * sizeof(int));") ==
+          "int");
+    CHECK(type_of("void* grab(int n) { if (n == 0 || n < 1) return 0; return @malloc(n); }\n"
+                  "long* p = @grab(sizeof(long));") == "long");
+    CHECK(type_of(grab + "void* take(int a, int n) { return @grab(n); }\n"
+                         "void* p = @take(8, sizeof(struct part));") == "part");
+}
+
+TEST_CASE("wrapped_request: a function that may ask for another size says nothing") {
+    const auto with = [](const std::string& body) {
+        return type_of("void* grab(unsigned long n) { " + body +
+                       " }\npart* p = @grab(sizeof(part));");
+    };
+    CHECK(with("return @malloc(n);") == "part");
+    CHECK(with("return @malloc(n + 8);") == "?");
+    CHECK(with("return @malloc(8);") == "?");
+    CHECK(with("n += 8; return @malloc(n);") == "?");
+    CHECK(with("n = 8; return @malloc(n);") == "?");
+    CHECK(with("n <<= 1; return @malloc(n);") == "?");
+    CHECK(with("n++; return @malloc(n);") == "?");
+    CHECK(with("--n; return @malloc(n);") == "?");
+    CHECK(with("round_up(&n); return @malloc(n);") == "?");
+    CHECK(with("return pool.@malloc(n);") == "?");
+    CHECK(type_of("void* grab(int a, int n) { return @malloc(n); }\n"
+                  "part* p = @grab(sizeof(part), 64);") == "?");
+    CHECK(type_of(grab + "part* p = @other(sizeof(part));") == "?");
+    CHECK(type_of(grab + "part* p = x.@grab(sizeof(part));") == "?");
+    CHECK(type_of(grab + "part* p = @grab(sizeof(part) + 8);") == "?");
+    CHECK(type_of(grab + "void* p = @grab(20);") == "?");
+}

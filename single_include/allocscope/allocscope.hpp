@@ -30308,12 +30308,12 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// A file and the headers that it includes from its own folder, as compilers look for
-// #include "..." first.
-class seen_files {
+// The macros of a file and of the headers that it includes from its own folder, as compilers look
+// for #include "..." first.
+class seen_macros {
 public:
-    seen_files(arena& memory, source_cache& sources, const code_frame& frame,
-               const source_outline& file)
+    seen_macros(arena& memory, source_cache& sources, const code_frame& frame,
+                const source_outline& file)
         : memory_(memory), sources_(sources), built_ns_(frame.built_ns), files_(memory) {
         add(file, frame.file);
     }
@@ -30323,18 +30323,6 @@ public:
             if (each->is_macro(name)) return true;
         }
         return false;
-    }
-
-    // Whether one of them declares a class or an enumeration with that name, and none an alias.
-    bool declares_class(text name) const noexcept {
-        bool is_class = false;
-        for (const source_outline* each : files_) {
-            const name_declaration* const last = each->last_declared(name);
-            if (last == nullptr) continue;
-            is_class = each->is_any_at(last->at - std::size_t{1}, "struct class enum");
-            if (!is_class) return false;
-        }
-        return is_class;
     }
 
     // The only definition of a macro; null: it is not certain what the macro stands for.
@@ -30382,7 +30370,7 @@ inline bool may_allocate(text words) noexcept {
 
 // The text of the macro at `at`, with its arguments inserted; "" if that is not certain.
 inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at,
-                           const seen_files& macros) {
+                           const seen_macros& macros) {
     const macro_line* macro = macros.definition_of(file.text_at(at));
     if (macro == nullptr) return {};
     const token_list body = read_tokens(memory, macro->rest);
@@ -30450,7 +30438,7 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
 
 // Whether the names of types in a macro, and in its arguments, mean the same everywhere: the debug
 // information knows them, they are no macros, and the function and its classes declare no others.
-inline bool are_known_names(const source_outline& file, std::size_t at, const seen_files& macros,
+inline bool are_known_names(const source_outline& file, std::size_t at, const seen_macros& macros,
                             const source_outline& made, const new_expression& expression,
                             const type_knowledge& knowledge,
                             const list<const template_header*>& headers) {
@@ -30479,7 +30467,7 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
 // The text that the macro at `at` writes, or if that has no `new`, the only macro with one that it
 // uses in turn; "" if that is not certain. At most `left` macros use each other.
 inline text text_with_new(arena& memory, const source_outline& file, std::size_t at,
-                          const seen_files& macros, int left = 4) {
+                          const seen_macros& macros, int left = 4) {
     text made = expanded_macro(memory, file, at, macros);
     if (made.empty() || may_allocate(made) || left == 0) return left != 0 ? made : text{};
     const source_outline from{memory, made};
@@ -30518,7 +30506,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const bool is_own = file.is_macro(file.text_at(at));
     const bool may_be_macro = is_own || (file.is_word_at(at) && file.is_at(at + 1, "("));
     if (!may_be_macro) return {};
-    const seen_files macros{memory, sources, frame, file};
+    const seen_macros macros{memory, sources, frame, file};
     const source_outline made{memory, text_with_new(memory, file, at, macros)};
     std::size_t count = 0;
     for (const source_token& token : made.tokens()) {
@@ -30925,7 +30913,7 @@ inline std::size_t number_of_parameter(const source_outline& file, std::size_t b
 }
 
 struct wrapped_request {
-    std::size_t frame;        // that asks, or that calls the function around it
+    std::size_t frame;        // that asked, or that calls the function around it
     bool is_wrapped = false;  // the latter, for what `expression` says
     new_expression expression = {};
 };
@@ -30937,6 +30925,7 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
     text called;
     std::size_t argument = 0;  // the number of that with the size, from 1
     for (std::size_t i = asking; i < frames.size(); ++i) {
+        if (is_standard_header(frames[i].file)) break;
         const source_outline* file = nullptr;
         const std::size_t at = token_of(frames[i], sources, file);
         const std::size_t open = at != 0 ? bracket_of_call(*file, at) : 0;
@@ -31196,12 +31185,12 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
     return false;
 }
 
-// `knowledge` is about the frame that asking_frame() returns. That frame may get the line of the
-// `new`, if the compiler has given its call another one.
-inline type_answer name_type(read_names& names, list<code_frame>& frames, source_cache& sources,
+// `request` is the answer of find_wrapped_request() for the frame that asking_frame() returns, and
+// `knowledge` is about its frame. That may get the line of the `new`, if the compiler has given its
+// call another one.
+inline type_answer name_type(read_names& names, list<code_frame>& frames,
+                             const wrapped_request& request, source_cache& sources,
                              type_knowledge knowledge = {}) {
-    const wrapped_request request =
-        find_wrapped_request(names, frames, asking_frame(names, frames), sources);
     const std::size_t asking = request.frame;
     type_answer answer;
     if (!hands_on_request(names, frames, asking, sources, knowledge, answer)) return answer;
@@ -32499,10 +32488,9 @@ public:
         frames.reserve(asked.count * std::size_t{2});  // more if more calls were inlined
         owners.reserve(asked.count * std::size_t{2});
         gather(stack, asked, modules, frames, owners);
-        const std::size_t asking =
-            symbolize::find_wrapped_request(names_, frames, symbolize::asking_frame(names_, frames),
-                                            sources_)
-                .frame;
+        const symbolize::wrapped_request request = symbolize::find_wrapped_request(
+            names_, frames, symbolize::asking_frame(names_, frames), sources_);
+        const std::size_t asking = request.frame;
         stack.asking_frame = static_cast<std::uint16_t>(asking);
         find_place(stack, frames, owners, rule);
         text coroutine;
@@ -32513,7 +32501,7 @@ public:
             leave_closing_brace(frames, owners, stack.user_frame);
         }
         snapshot::frame* const kept = keep_frames(stack, frames, owners);
-        find_type(stack, frames, owners, coroutine);
+        find_type(stack, frames, owners, request, coroutine);
         // The source may have given these frames another line.
         const std::uint16_t told[] = {stack.asking_frame, stack.user_frame};
         for (const std::size_t i : told) {
@@ -32877,7 +32865,8 @@ private:
     }
 
     void find_type(named_stack& stack, list<code_frame>& frames,
-                   const list<const met_address*>& owners, text coroutine) {
+                   const list<const met_address*>& owners,
+                   const symbolize::wrapped_request& request, text coroutine) {
         asked_place asked{symbols_, 0, nullptr};
         if (stack.asking_frame < frames.size()) {
             asked.address = owners[stack.asking_frame]->location->address;
@@ -32893,7 +32882,7 @@ private:
         symbolize::type_answer type =
             symbolize::type_from_tag(scratch_, process.tags.type_of(stack.tag));
         if (!type.is_known() && !is_named_after_other(owners, stack.asking_frame)) {
-            type = symbolize::name_type(names_, frames, sources_, asked.knowledge());
+            type = symbolize::name_type(names_, frames, request, sources_, asked.knowledge());
         }
         if (!type.is_known() && !coroutine.empty()) {
             type = {coroutine, symbolize::type_evidence::source_text, true};

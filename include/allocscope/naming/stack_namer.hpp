@@ -41,6 +41,7 @@
 #include <allocscope/types/short_type.hpp>
 #include <allocscope/types/source_cache.hpp>
 #include <allocscope/types/type_ladder.hpp>
+#include <allocscope/types/wrapped_request.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
@@ -69,10 +70,9 @@ public:
         frames.reserve(asked.count * std::size_t{2});  // more if more calls were inlined
         owners.reserve(asked.count * std::size_t{2});
         gather(stack, asked, modules, frames, owners);
-        const std::size_t asking =
-            symbolize::find_wrapped_request(names_, frames, symbolize::asking_frame(names_, frames),
-                                            sources_)
-                .frame;
+        const symbolize::wrapped_request request = symbolize::find_wrapped_request(
+            names_, frames, symbolize::asking_frame(names_, frames), sources_);
+        const std::size_t asking = request.frame;
         stack.asking_frame = static_cast<std::uint16_t>(asking);
         find_place(stack, frames, owners, rule);
         text coroutine;
@@ -83,7 +83,7 @@ public:
             leave_closing_brace(frames, owners, stack.user_frame);
         }
         snapshot::frame* const kept = keep_frames(stack, frames, owners);
-        find_type(stack, frames, owners, coroutine);
+        find_type(stack, frames, owners, request, coroutine);
         // The source may have given these frames another line.
         const std::uint16_t told[] = {stack.asking_frame, stack.user_frame};
         for (const std::size_t i : told) {
@@ -447,7 +447,8 @@ private:
     }
 
     void find_type(named_stack& stack, list<code_frame>& frames,
-                   const list<const met_address*>& owners, text coroutine) {
+                   const list<const met_address*>& owners,
+                   const symbolize::wrapped_request& request, text coroutine) {
         asked_place asked{symbols_, 0, nullptr};
         if (stack.asking_frame < frames.size()) {
             asked.address = owners[stack.asking_frame]->location->address;
@@ -463,7 +464,7 @@ private:
         symbolize::type_answer type =
             symbolize::type_from_tag(scratch_, process.tags.type_of(stack.tag));
         if (!type.is_known() && !is_named_after_other(owners, stack.asking_frame)) {
-            type = symbolize::name_type(names_, frames, sources_, asked.knowledge());
+            type = symbolize::name_type(names_, frames, request, sources_, asked.knowledge());
         }
         if (!type.is_known() && !coroutine.empty()) {
             type = {coroutine, symbolize::type_evidence::source_text, true};

@@ -35,12 +35,12 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// A file and the headers that it includes from its own folder, as compilers look for
-// #include "..." first.
-class seen_files {
+// The macros of a file and of the headers that it includes from its own folder, as compilers look
+// for #include "..." first.
+class seen_macros {
 public:
-    seen_files(arena& memory, source_cache& sources, const code_frame& frame,
-               const source_outline& file)
+    seen_macros(arena& memory, source_cache& sources, const code_frame& frame,
+                const source_outline& file)
         : memory_(memory), sources_(sources), built_ns_(frame.built_ns), files_(memory) {
         add(file, frame.file);
     }
@@ -50,18 +50,6 @@ public:
             if (each->is_macro(name)) return true;
         }
         return false;
-    }
-
-    // Whether one of them declares a class or an enumeration with that name, and none an alias.
-    bool declares_class(text name) const noexcept {
-        bool is_class = false;
-        for (const source_outline* each : files_) {
-            const name_declaration* const last = each->last_declared(name);
-            if (last == nullptr) continue;
-            is_class = each->is_any_at(last->at - std::size_t{1}, "struct class enum");
-            if (!is_class) return false;
-        }
-        return is_class;
     }
 
     // The only definition of a macro; null: it is not certain what the macro stands for.
@@ -109,7 +97,7 @@ inline bool may_allocate(text words) noexcept {
 
 // The text of the macro at `at`, with its arguments inserted; "" if that is not certain.
 inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at,
-                           const seen_files& macros) {
+                           const seen_macros& macros) {
     const macro_line* macro = macros.definition_of(file.text_at(at));
     if (macro == nullptr) return {};
     const token_list body = read_tokens(memory, macro->rest);
@@ -177,7 +165,7 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
 
 // Whether the names of types in a macro, and in its arguments, mean the same everywhere: the debug
 // information knows them, they are no macros, and the function and its classes declare no others.
-inline bool are_known_names(const source_outline& file, std::size_t at, const seen_files& macros,
+inline bool are_known_names(const source_outline& file, std::size_t at, const seen_macros& macros,
                             const source_outline& made, const new_expression& expression,
                             const type_knowledge& knowledge,
                             const list<const template_header*>& headers) {
@@ -206,7 +194,7 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
 // The text that the macro at `at` writes, or if that has no `new`, the only macro with one that it
 // uses in turn; "" if that is not certain. At most `left` macros use each other.
 inline text text_with_new(arena& memory, const source_outline& file, std::size_t at,
-                          const seen_files& macros, int left = 4) {
+                          const seen_macros& macros, int left = 4) {
     text made = expanded_macro(memory, file, at, macros);
     if (made.empty() || may_allocate(made) || left == 0) return left != 0 ? made : text{};
     const source_outline from{memory, made};
@@ -245,7 +233,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const bool is_own = file.is_macro(file.text_at(at));
     const bool may_be_macro = is_own || (file.is_word_at(at) && file.is_at(at + 1, "("));
     if (!may_be_macro) return {};
-    const seen_files macros{memory, sources, frame, file};
+    const seen_macros macros{memory, sources, frame, file};
     const source_outline made{memory, text_with_new(memory, file, at, macros)};
     std::size_t count = 0;
     for (const source_token& token : made.tokens()) {

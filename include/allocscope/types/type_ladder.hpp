@@ -6,7 +6,7 @@
 // Threads:  one source_cache belongs to one thread
 // Memory:   of the given arena or that of read_names; the source_cache has its own
 //
-//     type_answer type = name_type(names, frames, sources);
+//     type_answer type = name_type(names, frames, request, sources);
 //     type.name;                                         // "std::string"
 //     type.evidence;                                     // type_evidence::allocator_frame
 //     if (type.is_open()) type = with_vtable(memory, type, "vtable for app::widget", fit);
@@ -279,12 +279,12 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
     return false;
 }
 
-// `knowledge` is about the frame that asking_frame() returns. That frame may get the line of the
-// `new`, if the compiler has given its call another one.
-inline type_answer name_type(read_names& names, list<code_frame>& frames, source_cache& sources,
+// `request` is the answer of find_wrapped_request() for the frame that asking_frame() returns, and
+// `knowledge` is about its frame. That may get the line of the `new`, if the compiler has given its
+// call another one.
+inline type_answer name_type(read_names& names, list<code_frame>& frames,
+                             const wrapped_request& request, source_cache& sources,
                              type_knowledge knowledge = {}) {
-    const wrapped_request request =
-        find_wrapped_request(names, frames, asking_frame(names, frames), sources);
     const std::size_t asking = request.frame;
     type_answer answer;
     if (!hands_on_request(names, frames, asking, sources, knowledge, answer)) return answer;

@@ -1,7 +1,7 @@
 // wrapped_request.hpp - finds the call that says how many bytes a function of the user asks for.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by naming/stack_namer.hpp and type_ladder.hpp, for the frame that asked for the memory
+// Called:   by naming/stack_namer.hpp, for the frame that asked for the memory
 // Threads:  one cache belongs to one thread
 // Memory:   of the arena of read_names
 //
@@ -62,7 +62,7 @@ inline std::size_t number_of_parameter(const source_outline& file, std::size_t b
 }
 
 struct wrapped_request {
-    std::size_t frame;        // that asks, or that calls the function around it
+    std::size_t frame;        // that asked, or that calls the function around it
     bool is_wrapped = false;  // the latter, for what `expression` says
     new_expression expression = {};
 };
@@ -74,6 +74,7 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
     text called;
     std::size_t argument = 0;  // the number of that with the size, from 1
     for (std::size_t i = asking; i < frames.size(); ++i) {
+        if (is_standard_header(frames[i].file)) break;
         const source_outline* file = nullptr;
         const std::size_t at = token_of(frames[i], sources, file);
         const std::size_t open = at != 0 ? bracket_of_call(*file, at) : 0;

@@ -25,7 +25,7 @@ struct library_frame {
 std::string type_of_frames(arena& memory, list<code_frame>& frames) {
     source_cache sources;
     allocscope::symbolize::read_names names{memory};
-    const type_answer answer = allocscope::symbolize::name_type(names, frames, sources, {});
+    const type_answer answer = allocscope_test::name_type(names, frames, sources, {});
     return {answer.name.data(), answer.name.size()};
 }
 

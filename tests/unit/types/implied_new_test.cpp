@@ -47,7 +47,7 @@ std::string type_at_mark(const std::string& source, const char* function = "main
         };
     }
     knowledge.bytes = [](void*, text name) { return std::uint64_t{name == "w" ? 16U : 8U}; };
-    const type_answer answer = allocscope::symbolize::name_type(names, frames, sources, knowledge);
+    const type_answer answer = allocscope_test::name_type(names, frames, sources, knowledge);
     const std::string name{answer.name.data(), answer.name.size()};
     const std::string candidate{answer.candidate.data(), answer.candidate.size()};
     if (candidate.empty()) return name;
@@ -70,7 +70,7 @@ TEST_CASE("implied_new: the initialiser of a member has a line of its own") {
     frames.push_back(frame);
     source_cache sources;
     allocscope::symbolize::read_names names{memory};
-    const type_answer answer = allocscope::symbolize::name_type(names, frames, sources, {});
+    const type_answer answer = allocscope_test::name_type(names, frames, sources, {});
     CHECK(answer.name == "part");
     CHECK(frames[0].line == 4);
 }

@@ -12,6 +12,8 @@
 #define ALLOCSCOPE_TESTS_UNIT_TYPES_MARKED_SOURCE_HPP
 
 #include <allocscope/types/type_from_source.hpp>
+#include <allocscope/types/type_ladder.hpp>
+#include <allocscope/types/wrapped_request.hpp>
 
 #include <doctest/doctest.h>
 #include <cstddef>  // size_t
@@ -95,6 +97,18 @@ inline std::string candidate_at_mark(const std::string& source, const char* func
     std::string candidate;
     type_at(marked.path(), marked.line(), marked.column(), function, {}, &candidate);
     return candidate;
+}
+
+// The type of what the innermost of these frames asked for.
+inline allocscope::symbolize::type_answer name_type(
+    allocscope::symbolize::read_names& names,
+    allocscope::symbolize::list<allocscope::symbolize::code_frame>& frames,
+    allocscope::symbolize::source_cache& sources,
+    const allocscope::symbolize::type_knowledge& knowledge = {}) {
+    using namespace allocscope::symbolize;
+    const wrapped_request request =
+        find_wrapped_request(names, frames, asking_frame(names, frames), sources);
+    return allocscope::symbolize::name_type(names, frames, request, sources, knowledge);
 }
 
 }  // namespace allocscope_test

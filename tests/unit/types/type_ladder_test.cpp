@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "support/show_text.hpp"
+#include "unit/types/marked_source.hpp"
 
 using allocscope::plain::arena;
 using allocscope::symbolize::code_frame;
@@ -56,7 +57,7 @@ private:
         list<code_frame> frames{memory};
         for (const code_frame& each : stack) frames.push_back(each);
         allocscope::symbolize::read_names names{memory};
-        return allocscope::symbolize::name_type(names, frames, sources, knowledge);
+        return allocscope_test::name_type(names, frames, sources, knowledge);
     }
 
     source_cache sources;

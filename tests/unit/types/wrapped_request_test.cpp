@@ -39,7 +39,7 @@ std::string type_of(const std::string& source) {
     frames.back().function = "main";
     source_cache sources;
     allocscope::symbolize::read_names names{memory};
-    const auto answer = allocscope::symbolize::name_type(names, frames, sources, {});
+    const auto answer = allocscope_test::name_type(names, frames, sources, {});
     return std::string{answer.name.data(), answer.name.size()};
 }
 

@@ -25481,6 +25481,99 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_MODULE_LIST_HPP
 
+// probe_memory.hpp - reads memory of this process that may be unmapped.
+
+#ifndef ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
+#define ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+// Returns false when not all of it could be read, or where the kernel forbids the call. Takes one
+// system call.
+inline bool probe_memory(std::uintptr_t address, void* to, std::size_t bytes) noexcept {
+    const int saved_errno = errno;
+    struct iovec local = {to, bytes};
+    struct iovec remote = {reinterpret_cast<void*>(address), bytes};
+    const bool is_read =
+        ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
+    errno = saved_errno;
+    return is_read;
+}
+
+// A word of memory that probe_words() reads.
+struct probed_word {
+    std::uintptr_t address;
+    std::uintptr_t word;
+    bool is_read;
+};
+
+// Does the same for many words: one system call for each hundred, and one more for each word that
+// cannot be read.
+inline void probe_words(probed_word* words, std::size_t count) noexcept {
+    constexpr std::size_t at_once = 100;
+    const int saved_errno = errno;
+    std::uintptr_t read[at_once];
+    struct iovec remote[at_once];
+    while (count != 0) {
+        const std::size_t asked = count < at_once ? count : at_once;
+        for (std::size_t i = 0; i < asked; ++i) {
+            remote[i] = {reinterpret_cast<void*>(words[i].address), sizeof read[i]};
+        }
+        struct iovec local = {read, asked * sizeof read[0]};
+        const ssize_t bytes = ::process_vm_readv(::getpid(), &local, 1, remote, asked, 0);
+        std::size_t done = bytes > 0 ? static_cast<std::size_t>(bytes) / sizeof read[0] : 0;
+        for (std::size_t i = 0; i < done; ++i) {
+            words[i].word = read[i];
+            words[i].is_read = true;
+        }
+        if (done != asked) words[done++].is_read = false;
+        words += done;
+        count -= done;
+    }
+    errno = saved_errno;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
+
+// written_link.hpp - where a call of another module leads: the loader has written it into a word.
+
+#ifndef ALLOCSCOPE_SYMBOLS_WRITTEN_LINK_HPP
+#define ALLOCSCOPE_SYMBOLS_WRITTEN_LINK_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The address that is in the word at `target`, or in the word from which the stub at `target` takes
+// it; 0: there is no stub that is known.
+inline std::uint64_t written_link(std::uint64_t target, bool is_word) noexcept {
+    if (!is_word) {
+        // The forms of ld, gold, lld and mold: perhaps endbr64, perhaps a prefix, then the jump.
+        unsigned char stub[16];
+        if (!detail::probe_memory(target, stub, sizeof stub)) return 0;
+        std::size_t at = std::memcmp(stub, "\xf3\x0f\x1e\xfa", 4) == 0 ? 4 : 0;
+        if (stub[at] == 0xf2) ++at;
+        if (stub[at] != 0xff || stub[at + 1] != 0x25) return 0;
+        std::int32_t distance = 0;
+        std::memcpy(&distance, stub + at + 2, sizeof distance);
+        target += at + 6 + static_cast<std::uint64_t>(std::int64_t{distance});
+    }
+    std::uint64_t address = 0;
+    return detail::probe_memory(target, &address, sizeof address) ? address : 0;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_WRITTEN_LINK_HPP
+
 // symbolizer.hpp - finds module, function, file, line and inlined calls of addresses.
 
 #ifndef ALLOCSCOPE_SYMBOLS_SYMBOLIZER_HPP
@@ -25560,13 +25653,18 @@ public:
         if (inner != nullptr && is_allocating(inner->symbol)) inner = nullptr;
         while (at.address != 0) {
             if (at.is_word || in.object->functions().entry_of(at.address) == 0) {
-                const auto follow_link = readers_of_rare_forms.follow_link;
-                if (follow_link == nullptr) break;
-                if (home == nullptr) home = detail::modules_at_start.holder_of(return_address - 1);
-                const link_end end = follow_link(*this, inner, home, at);
-                if (end == link_end::sought) return;
-                if (end == link_end::unknown) break;
-                in = owner_of(home->start, home);
+                if (!detail::names_another_process()) {
+                    at.address = written_link(in.base + at.address, at.is_word);
+                    home = nullptr;
+                    in = owner_of(at.address, home);
+                    if (in.object == nullptr || !in.object->is_readable()) break;
+                    at = {at.address - in.base, false};
+                } else {
+                    const link_end end = followed(inner, return_address, home, at);
+                    if (end == link_end::sought) return;
+                    if (end == link_end::unknown) break;
+                    in = owner_of(home->start, home);
+                }
             }
             module_functions& functions = in.object->functions();
             const bool is_sought =
@@ -25727,6 +25825,15 @@ private:
                 if (object.value.reader != nullptr) visit(*object.value.reader);
             }
         }
+    }
+
+    // Where a target leads that is not code of its module, in a process that has ended.
+    link_end followed(const code_location* sought, std::uint64_t return_address,
+                      const detail::met_module*& home, code_target& target) {
+        const auto follow_link = readers_of_rare_forms.follow_link;
+        if (home == nullptr) home = detail::modules_at_start.holder_of(return_address - 1);
+        return follow_link != nullptr ? follow_link(*this, sought, home, target)
+                                      : link_end::unknown;
     }
 
     static bool begins_at(const code_location& location, const code_owner& in,
@@ -26243,66 +26350,6 @@ private:
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
-
-// probe_memory.hpp - reads memory of this process that may be unmapped.
-
-#ifndef ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
-#define ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace detail {
-
-// Returns false when not all of it could be read, or where the kernel forbids the call. Takes one
-// system call.
-inline bool probe_memory(std::uintptr_t address, void* to, std::size_t bytes) noexcept {
-    const int saved_errno = errno;
-    struct iovec local = {to, bytes};
-    struct iovec remote = {reinterpret_cast<void*>(address), bytes};
-    const bool is_read =
-        ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
-    errno = saved_errno;
-    return is_read;
-}
-
-// A word of memory that probe_words() reads.
-struct probed_word {
-    std::uintptr_t address;
-    std::uintptr_t word;
-    bool is_read;
-};
-
-// Does the same for many words: one system call for each hundred, and one more for each word that
-// cannot be read.
-inline void probe_words(probed_word* words, std::size_t count) noexcept {
-    constexpr std::size_t at_once = 100;
-    const int saved_errno = errno;
-    std::uintptr_t read[at_once];
-    struct iovec remote[at_once];
-    while (count != 0) {
-        const std::size_t asked = count < at_once ? count : at_once;
-        for (std::size_t i = 0; i < asked; ++i) {
-            remote[i] = {reinterpret_cast<void*>(words[i].address), sizeof read[i]};
-        }
-        struct iovec local = {read, asked * sizeof read[0]};
-        const ssize_t bytes = ::process_vm_readv(::getpid(), &local, 1, remote, asked, 0);
-        std::size_t done = bytes > 0 ? static_cast<std::size_t>(bytes) / sizeof read[0] : 0;
-        for (std::size_t i = 0; i < done; ++i) {
-            words[i].word = read[i];
-            words[i].is_read = true;
-        }
-        if (done != asked) words[done++].is_read = false;
-        words += done;
-        count -= done;
-    }
-    errno = saved_errno;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
 
 // deduced_class.hpp - finds the class that a compiler deduced for `new box(1)`.
 
@@ -32670,8 +32717,6 @@ private:
         const code_location* const to = inner != nullptr ? inner->location : nullptr;
         const bool has_lines = !at.frames.empty() && at.frames.back().line != 0;
         if (!has_lines || at.is_unloaded) return nullptr;
-        const bool is_elsewhere = to != nullptr && to->module.data() != at.module.data();
-        if (is_elsewhere && symbolize::readers_of_rare_forms.follow_link == nullptr) return nullptr;
         if (call.is_asked_for_jump && call.jumps_to == to) return call.jumped;
         call.is_asked_for_jump = true;
         call.jumps_to = to;

@@ -252,8 +252,6 @@ private:
         const code_location* const to = inner != nullptr ? inner->location : nullptr;
         const bool has_lines = !at.frames.empty() && at.frames.back().line != 0;
         if (!has_lines || at.is_unloaded) return nullptr;
-        const bool is_elsewhere = to != nullptr && to->module.data() != at.module.data();
-        if (is_elsewhere && symbolize::readers_of_rare_forms.follow_link == nullptr) return nullptr;
         if (call.is_asked_for_jump && call.jumps_to == to) return call.jumped;
         call.is_asked_for_jump = true;
         call.jumps_to = to;

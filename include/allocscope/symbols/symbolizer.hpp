@@ -31,6 +31,7 @@
 #include <allocscope/symbols/module_functions.hpp>
 #include <allocscope/symbols/module_list.hpp>
 #include <allocscope/symbols/rare_forms.hpp>
+#include <allocscope/symbols/written_link.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
@@ -110,13 +111,18 @@ public:
         if (inner != nullptr && is_allocating(inner->symbol)) inner = nullptr;
         while (at.address != 0) {
             if (at.is_word || in.object->functions().entry_of(at.address) == 0) {
-                const auto follow_link = readers_of_rare_forms.follow_link;
-                if (follow_link == nullptr) break;
-                if (home == nullptr) home = detail::modules_at_start.holder_of(return_address - 1);
-                const link_end end = follow_link(*this, inner, home, at);
-                if (end == link_end::sought) return;
-                if (end == link_end::unknown) break;
-                in = owner_of(home->start, home);
+                if (!detail::names_another_process()) {
+                    at.address = written_link(in.base + at.address, at.is_word);
+                    home = nullptr;
+                    in = owner_of(at.address, home);
+                    if (in.object == nullptr || !in.object->is_readable()) break;
+                    at = {at.address - in.base, false};
+                } else {
+                    const link_end end = followed(inner, return_address, home, at);
+                    if (end == link_end::sought) return;
+                    if (end == link_end::unknown) break;
+                    in = owner_of(home->start, home);
+                }
             }
             module_functions& functions = in.object->functions();
             const bool is_sought =
@@ -277,6 +283,15 @@ private:
                 if (object.value.reader != nullptr) visit(*object.value.reader);
             }
         }
+    }
+
+    // Where a target leads that is not code of its module, in a process that has ended.
+    link_end followed(const code_location* sought, std::uint64_t return_address,
+                      const detail::met_module*& home, code_target& target) {
+        const auto follow_link = readers_of_rare_forms.follow_link;
+        if (home == nullptr) home = detail::modules_at_start.holder_of(return_address - 1);
+        return follow_link != nullptr ? follow_link(*this, sought, home, target)
+                                      : link_end::unknown;
     }
 
     static bool begins_at(const code_location& location, const code_owner& in,

@@ -53,6 +53,12 @@ int main() {
     ALLOCSCOPE_EXPECT(
         has_row(window.stats(), 40 * sizeof(long), "makers.cpp", line_of_grow, "long"));
     numbers = {};
+    // The jump leads into libstdc++.so, through a word that the loader has written.
+    const std::string text(66, 'a');
+    named person;
+    set_name(person, text);
+    ALLOCSCOPE_EXPECT(has_row(window.stats(), 67, "makers.cpp", line_of_set_name, "char"));
+    person = {};
     // Two jumps lead to operator new, and nothing says which of them was taken.
     const int line_of_either = __LINE__ + 1;
     void* const either = make_either(true);

@@ -33,3 +33,8 @@ void grow(std::vector<long>& numbers) {
     numbers.resize(40);
 }
 const int line_of_grow = __LINE__ - 2;
+
+void set_name(named& person, const std::string& name) {
+    person.name = name;
+}
+const int line_of_set_name = __LINE__ - 2;

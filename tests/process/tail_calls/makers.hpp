@@ -3,6 +3,7 @@
 #ifndef ALLOCSCOPE_TESTS_PROCESS_TAIL_CALLS_MAKERS_HPP
 #define ALLOCSCOPE_TESTS_PROCESS_TAIL_CALLS_MAKERS_HPP
 
+#include <string>
 #include <vector>
 
 struct item {
@@ -11,12 +12,16 @@ struct item {
 struct other_item {
     long number;
 };
+struct named {
+    std::string name;
+};
 
 item* make_item();
 item* make_by_two_jumps();
 void* make_either(bool is_first);
 void* make_or_ask(bool is_asking);
 void grow(std::vector<long>& numbers);
+void set_name(named& person, const std::string& name);
 void* make_by_pointer(void* (*make)(), bool is_asking);
 void* make_checked(int kind);
 void* make_rarely(int kind);
@@ -25,5 +30,6 @@ extern const int line_of_item;
 extern const int line_behind_two_jumps;
 extern const int line_of_grow;
 extern const int line_of_checked;
+extern const int line_of_set_name;
 
 #endif  // ALLOCSCOPE_TESTS_PROCESS_TAIL_CALLS_MAKERS_HPP

@@ -112,7 +112,9 @@ public:
         while (at.address != 0) {
             if (at.is_word || in.object->functions().entry_of(at.address) == 0) {
                 if (!detail::names_another_process()) {
-                    at.address = written_link(in.base + at.address, at.is_word);
+                    const auto link = links_.insert(in.base + at.address);
+                    if (link.is_new) link.value = written_link(in.base + at.address, at.is_word);
+                    at.address = link.value;
                     home = nullptr;
                     in = owner_of(at.address, home);
                     if (in.object == nullptr || !in.object->is_readable()) break;
@@ -250,6 +252,7 @@ public:
     // Frees the contents of files. A later resolve() reads again what it needs.
     void release_debug_data() {
         for_each_reader([](debug_object& reader) { reader.release(); });
+        links_ = table<std::uint64_t, std::uint64_t>{passing_memory_};
         passing_memory_.release();
         texts_.scratch().release();
     }
@@ -386,6 +389,7 @@ private:
     object_table gone_;                               // by met_module::number
     table<std::uint64_t, code_location*> locations_;  // null: must be resolved again
     arena passing_memory_;
+    table<std::uint64_t, std::uint64_t> links_{passing_memory_};  // what written_link() has said
 };
 
 }  // namespace symbolize

@@ -28,10 +28,12 @@ namespace symbolize {
 // it; 0: there is no stub that is known.
 inline std::uint64_t written_link(std::uint64_t target, bool is_word) noexcept {
     if (!is_word) {
-        // The forms of ld, gold, lld and mold: perhaps endbr64, perhaps a prefix, then the jump.
-        unsigned char stub[16];
+        // The forms of ld, gold, lld and mold: perhaps endbr64, perhaps the number of the relocation,
+        // perhaps a prefix, then the jump.
+        unsigned char stub[17];
         if (!detail::probe_memory(target, stub, sizeof stub)) return 0;
         std::size_t at = std::memcmp(stub, "\xf3\x0f\x1e\xfa", 4) == 0 ? 4 : 0;
+        if (stub[at] == 0x41 && stub[at + 1] == 0xbb) at += 6;  // mov $n, %r11d
         if (stub[at] == 0xf2) ++at;
         if (stub[at] != 0xff || stub[at + 1] != 0x25) return 0;
         std::int32_t distance = 0;

@@ -25554,7 +25554,7 @@ namespace symbolize {
 // it; 0: there is no stub that is known.
 inline std::uint64_t written_link(std::uint64_t target, bool is_word) noexcept {
     if (!is_word) {
-        // The forms of ld, gold, lld and mold: perhaps endbr64, perhaps the number of the relocation,
+        // The forms of ld, gold, lld and mold: perhaps endbr64, perhaps the relocation's number,
         // perhaps a prefix, then the jump.
         unsigned char stub[17];
         if (!detail::probe_memory(target, stub, sizeof stub)) return 0;

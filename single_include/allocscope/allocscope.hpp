@@ -31077,9 +31077,8 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
         const read_name& outer = names.of(frames[at].function);
         text wanted;
         if (inner->call.function == "allocate") wanted = wanted_by_allocator(memory, outer);
-        if (!wanted.empty() && wanted != answer.name && bytes_of_plain_type(answer.name) != 1) {
-            return {};
-        }
+        const bool is_other = !wanted.empty() && wanted != answer.name;
+        if (is_other && bytes_of_plain_type(answer.name) != 1) return {};  // it may ask for bytes
         if (outer.call.function.empty()) break;
         const bool is_same_function = outer.plain == inner->plain;
         inner = &outer;

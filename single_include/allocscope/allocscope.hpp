@@ -30179,12 +30179,13 @@ private:
         const std::size_t tokens[] = {expression_.last, expression_.begin, expression_.type_begin,
                                       open - 1, open};
         line_and_column places[5];
-        for (std::size_t i = 0; i < 5; ++i) {
+        // Brackets may belong to arguments, and an expression without a type has none.
+        const std::size_t count = own.empty() ? 3 : 5;
+        for (std::size_t i = 0; i < count; ++i) {
             const source_token& token = file_.tokens()[tokens[i]];
             places[i] = {static_cast<std::uint32_t>(token.line),
                          static_cast<std::uint32_t>(token.column)};
         }
-        const std::size_t count = own.empty() ? 3 : 5;  // brackets may belong to arguments
         return named(knowledge_.made_by(own, {places, count}, memory_));
     }
 

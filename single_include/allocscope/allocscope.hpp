@@ -25550,21 +25550,30 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The address that is in the word at `target`, or in the word from which the stub at `target` takes
-// it; 0: there is no stub that is known.
+constexpr std::size_t longest_stub = 17;
+
+// The word from which the stub at `address` takes its target; 0: these bytes are no stub of ld,
+// gold, lld or mold: perhaps endbr64, perhaps the relocation's number, perhaps a prefix, then the
+// jump.
+inline std::uint64_t word_of_stub(const unsigned char (&stub)[longest_stub],
+                                  std::uint64_t address) noexcept {
+    std::size_t at = std::memcmp(stub, "\xf3\x0f\x1e\xfa", 4) == 0 ? 4 : 0;
+    if (stub[at] == 0x41 && stub[at + 1] == 0xbb) at += 6;  // mov $n, %r11d
+    if (stub[at] == 0xf2) ++at;
+    if (stub[at] != 0xff || stub[at + 1] != 0x25) return 0;
+    std::int32_t distance = 0;
+    std::memcpy(&distance, stub + at + 2, sizeof distance);
+    return address + at + 6 + static_cast<std::uint64_t>(std::int64_t{distance});
+}
+
+// The address that is in the word at `target`, or in that of the stub at `target`; 0: there is none
+// that is known.
 inline std::uint64_t written_link(std::uint64_t target, bool is_word) noexcept {
     if (!is_word) {
-        // The forms of ld, gold, lld and mold: perhaps endbr64, perhaps the relocation's number,
-        // perhaps a prefix, then the jump.
-        unsigned char stub[17];
+        unsigned char stub[longest_stub];
         if (!detail::probe_memory(target, stub, sizeof stub)) return 0;
-        std::size_t at = std::memcmp(stub, "\xf3\x0f\x1e\xfa", 4) == 0 ? 4 : 0;
-        if (stub[at] == 0x41 && stub[at + 1] == 0xbb) at += 6;  // mov $n, %r11d
-        if (stub[at] == 0xf2) ++at;
-        if (stub[at] != 0xff || stub[at + 1] != 0x25) return 0;
-        std::int32_t distance = 0;
-        std::memcpy(&distance, stub + at + 2, sizeof distance);
-        target += at + 6 + static_cast<std::uint64_t>(std::int64_t{distance});
+        target = word_of_stub(stub, target);
+        if (target == 0) return 0;
     }
     std::uint64_t address = 0;
     return detail::probe_memory(target, &address, sizeof address) ? address : 0;

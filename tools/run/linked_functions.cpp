@@ -23,7 +23,9 @@
 #include <allocscope/symbols/object_bytes.hpp>
 #include <allocscope/symbols/rare_forms.hpp>
 #include <allocscope/symbols/symbolizer.hpp>
+#include <allocscope/symbols/written_link.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -80,7 +82,10 @@ public:
         const auto behind = stubs_.upper_bound(address);
         if (behind == stubs_.begin()) return 0;
         const auto section = std::prev(behind);
-        return jump_word_at(section->second.from(address - section->first), address);
+        const byte_view code = section->second.from(address - section->first);
+        unsigned char stub[longest_stub] = {};
+        if (!code.empty()) std::memcpy(stub, code.data, std::min(code.size, sizeof stub));
+        return allocscope::symbolize::word_of_stub(stub, address);
     }
 
     // The linked address of a function; 0: the module does not define it; unknown_address: it may
@@ -122,30 +127,6 @@ private:
                 if (kind == word_of_data || kind == word_of_calls) words_[word] = symbol;
             }
         }
-    }
-
-    // The forms of ld, gold, lld and mold: perhaps endbr64, perhaps the number of the relocation,
-    // then the jump.
-    static std::uint64_t jump_word_at(byte_view code, std::uint64_t address) {
-        constexpr std::uint8_t end_branch[] = {0xf3, 0x0f, 0x1e, 0xfa};
-        constexpr std::uint8_t number[] = {0x41, 0xbb};  // mov $n, %r11d
-        constexpr std::uint8_t bound = 0xf2;
-        constexpr std::uint8_t jump[] = {0xff, 0x25};
-        std::uint64_t at = 0;
-        if (begins(code.from(at), end_branch)) at += sizeof end_branch;
-        if (begins(code.from(at), number)) at += sizeof number + 4;
-        if (at < code.size && code.data[at] == bound) ++at;
-        const byte_view rest = code.from(at);
-        std::int32_t distance = 0;
-        if (!begins(rest, jump) || rest.size < sizeof jump + sizeof distance) return 0;
-        std::memcpy(&distance, rest.data + sizeof jump, sizeof distance);
-        const std::uint64_t behind = address + at + sizeof jump + sizeof distance;
-        return behind + static_cast<std::uint64_t>(std::int64_t{distance});
-    }
-
-    template <std::size_t count>
-    static bool begins(byte_view code, const std::uint8_t (&wanted)[count]) {
-        return code.size >= count && std::memcmp(code.data, wanted, count) == 0;
     }
 
     text name_of(std::uint64_t symbol) const {

@@ -26999,11 +26999,12 @@ private:
         return read_characters(begin, found) || read_pointer(begin, found);
     }
 
-    // Reads the `p`, `v.p` or `v->p` in `p = malloc(n)`, which may be a pointer to characters.
+    // Reads the `p`, `v.p` or `v->p` in `p = malloc(n)` and `T* p = malloc(n)`, which may be a pointer to characters.
     bool read_pointer(std::size_t begin, new_expression& found) const {
+        if (is_at(begin - 1, ")")) begin = file_.partner(begin - 1);  // of a cast
         std::size_t first = begin - 2;
         while (is_any_at(first - 1, ". ->")) first -= 2;
-        if (!is_at(begin - 1, "=") || !is_any_at(first - 1, "; { } ( ) :")) return false;
+        if (!is_at(begin - 1, "=") || !is_any_at(first - 1, "; { } ( ) : *")) return false;
         found.type_begin = first;
         found.type_end = begin - 1;
         return found.has_type = found.is_of_variable = file_.is_word_at(first);
@@ -28353,6 +28354,7 @@ inline text type_of_c_function(text name) noexcept {
     constexpr text of_texts =
         "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
         "__getdelim realpath getcwd _IO_file_doallocate";
+    if (name == "wcsdup") return "wchar_t";
     return is_listed(name, of_texts) ? "char" : "";
 }
 
@@ -29262,9 +29264,26 @@ private:
             if (name_.components[i].name == word) return 0;
         }
         const local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
-        if (local.what != local_name::kind::other || local.is_of_function) return 0;
-        const std::size_t scope = file_.scope_of(local.block + 1);
-        return file_.headers_around(memory_, scope).empty() ? 0 : local.block;
+        const bool is_seen = local.what != local_name::kind::none;
+        if (is_seen && (local.what != local_name::kind::other || local.is_of_function)) return 0;
+        const std::size_t block = is_seen ? local.block : block_in_own_class(word);
+        if (block == 0) return 0;
+        const std::size_t scope = file_.scope_of(block + 1);
+        return file_.headers_around(memory_, scope).empty() ? 0 : block;
+    }
+
+    // For a member that is defined outside of its class: the brace of the class, if that declares
+    // a class of this name; otherwise 0.
+    std::size_t block_in_own_class(text word) const {
+        for (const name_declaration* each = file_.last_declared(word); each != nullptr;
+             each = file_.declared_before(*each)) {
+            if (!file_.is_any_at(each->at - 1, "struct class union enum")) continue;
+            for (const std::size_t i : instantiated_) {
+                const std::size_t open = body_of_class(file_, name_.components[i].name);
+                if (open != 0 && each->block == open) return open;
+            }
+        }
+        return 0;
     }
 
     // `slot` in a member of ring<int>, whose body opens at `outer`, is ring<int>::slot.
@@ -29410,9 +29429,10 @@ inline text called_name(read_names& names, const list<code_frame>& frames, std::
     text scope = named_class(names, caller, own, sources, knowledge);
     if (scope.empty()) scope = type_of_object(names, caller, own, sources, knowledge);
     if (!scope.ends_with(">")) return function;
-    // A base class that has the function may have other arguments.
+    // A base class that has the function may have other arguments, but not a constructor.
     const text whole = joined(names.memory(), scope, "::", function);
     const function_name& parts = names.of(whole).parts;
+    if (is_constructor(parts)) return whole;
     const source_outline* inner = nullptr;
     const std::size_t inside = token_of(frames[called], sources, inner);
     if (inside == 0 || parts.components.size() < 2) return function;
@@ -29562,7 +29582,9 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
     }
     type_evidence evidence = type_evidence::allocator_frame;
     if (element.empty() && at < frames.size()) {
-        const text type = type_of_object(names, frames[at], function, sources, knowledge);
+        code_frame frame = frames[at];
+        frame.function = called_name(names, frames, at, sources, knowledge);
+        const text type = type_of_object(names, frame, function, sources, knowledge);
         element = element_of_class(names.memory(), type, container->classes);
         evidence = type_evidence::source_text;
     }
@@ -29804,6 +29826,15 @@ inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::s
     return false;
 }
 
+// How many times something in [begin, end) asks for memory by name, whatever for.
+inline std::size_t requests_in(const source_outline& file, std::size_t begin, std::size_t end) {
+    std::size_t count = 0;
+    for (; begin < end; ++begin) {
+        count += file.is_any_at(begin, "new malloc calloc realloc aligned_alloc") ? 1U : 0U;
+    }
+    return count;
+}
+
 // The last word of the type: the name by which its size is known.
 inline text own_word(const source_outline& file, const new_expression& expression) {
     text own;
@@ -29844,21 +29875,24 @@ inline text called_around(const source_outline& file, const new_expression& expr
     return file.is_at(at, "(") ? file.text_at(at - 1) : text{};
 }
 
-// If a `new` without initialiser is an argument of a call by itself, g++ places it at the call's
-// "(". Finds the only such new-expression in that call.
+// If a `new` without initialiser is an argument of a call by itself, or a request for bytes is
+// anywhere in its arguments, g++ places it at the call's "(", and gcc at the name before it. Finds
+// the only such expression in that call.
 inline const new_expression* find_in_call(const source_outline& file, std::size_t open) {
-    const std::size_t close = file.partner(open);
+    const std::size_t close = file.is_at(open, "(") ? file.partner(open) : 0;
     if (close <= open) return nullptr;
     const list<new_expression>& all = file.expressions();
     const new_expression* only = nullptr;
     for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin <= close; ++i) {
-        if (all[i].has_initialiser) continue;
+        if (all[i].has_initialiser && !all[i].is_request) continue;
         if (only != nullptr) return nullptr;
         only = &all[i];
     }
-    if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
-    const text before = file.text_at(only->begin - 1);
-    return before == "(" || before == "," ? only : nullptr;
+    if (only == nullptr || has_hidden_new(file, open - only->is_request, close)) return nullptr;
+    const bool is_certain = only->is_request ? requests_in(file, open, close) == 1
+                                             : file.is_any_at(only->begin - 1, "( ,");
+    const bool is_default = only->is_request && file.has_new_in_default(file.text_at(open - 1));
+    return is_certain && !is_default ? only : nullptr;
 }
 
 // Without a column: the only new-expression that begins or ends on the line.
@@ -29886,7 +29920,9 @@ inline const new_expression* find_new_expression(const source_outline& file, int
     if (token == nullptr) return nullptr;
     const auto at = static_cast<std::size_t>(token - file.tokens().begin());
     if (const new_expression* found = file.expression_at(at)) return found;
-    return token->spelling() == "(" ? find_in_call(file, at) : nullptr;
+    if (token->spelling() == "(") return find_in_call(file, at);
+    const new_expression* const found = find_in_call(file, at + 1);
+    return found != nullptr && found->is_request ? found : nullptr;
 }
 
 }  // namespace symbolize
@@ -29962,9 +29998,8 @@ public:
         if (expression_.is_of_variable) {
             text type = decayed(type_of_value(expression_.type_begin, expression_.type_end, 0));
             if (!file_.is_at(expression_.type_end, "=")) return type;
-            if (type != "char*" && type != "unsigned char*") return {};  // of p = malloc(n)
-            type.remove_suffix(1);
-            return type;
+            type.remove_suffix(type.ends_with("*") ? 1 : type.size());  // of p = malloc(n)
+            return bytes_of_plain_type(type) == 1 ? type : text{};
         }
         if (expression_.is_request && !is_certain_request()) return {};
         if (expression_.is_of_value) {
@@ -30507,7 +30542,7 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
                             const list<const template_header*>& headers) {
     for (std::size_t i = expression.type_begin; i < expression.type_end; ++i) {
         const text word = made.text_at(i);
-        if (!is_word(word) || word == "std" || word == "const") continue;
+        if (!is_word(word) || is_listed(word, "std const struct union enum")) continue;
         if (macros.is_macro(word)) return false;
         if (builtin_type{}.take(word)) continue;
         if (find_local_name(file, at, word).what != local_name::kind::none) return false;
@@ -30556,6 +30591,20 @@ inline bool is_constructed(arena& memory, text type, const code_frame& frame,
     return is_candidate_for(type, pretty_type(memory, made));
 }
 
+// gcc places a call in the arguments of another one at the name of that, `keep(MAKE(part))`. The
+// token of the only macro in those arguments; `at` itself if that is none, or if there are others.
+inline std::size_t macro_in_call(const source_outline& file, std::size_t at) {
+    const std::size_t close = file.is_at(at + 1, "(") ? file.partner(at + 1) : 0;
+    if (has_hidden_new(file, at, at + 1)) return at;
+    std::size_t found = at;
+    for (std::size_t i = at + 2; i < close; ++i) {
+        if (!has_hidden_new(file, i, i + 1)) continue;
+        if (found != at) return at;
+        found = i;
+    }
+    return requests_in(file, at, close) == 0 ? found : at;
+}
+
 // The type of the only `new`, or request for bytes, in the macro that is used at `at`; "" if that
 // is not certain. `is_all` is set if the macro writes nothing else, so that nothing else can be
 // allocated at its place.
@@ -30566,23 +30615,25 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     for (int i = 0; i < 2; ++i) {  // MAKE(T), MAKE(T)() and MAKE(T){}
         if (file.is_any_at(at, ") }") && file.partner(at) > 0) at = file.partner(at) - 1;
     }
+    if (knowledge.is_c) at = macro_in_call(file, at);
     const bool is_own = file.is_macro(file.text_at(at));
     const bool may_be_macro = is_own || (file.is_word_at(at) && file.is_at(at + 1, "("));
     if (!may_be_macro) return {};
     const seen_macros macros{memory, sources, frame, file};
     const source_outline made{memory, text_with_new(memory, file, at, macros)};
-    std::size_t count = 0;
-    for (const source_token& token : made.tokens()) {
-        count += is_listed(token.spelling(), "new malloc calloc realloc aligned_alloc") ? 1U : 0U;
-    }
-    if (count != 1 || made.expressions().size() != 1) return {};
+    const bool is_only = requests_in(made, 0, made.tokens().size()) == 1;
+    if (!is_only || made.expressions().size() != 1) return {};
     const new_expression& only = made.expressions()[0];
     const list<const template_header*> headers = file.headers_around(memory, file.scope_of(at));
     if (!only.has_type || !are_known_names(file, at, macros, made, only, knowledge, headers))
         return {};
-    // What stands around a macro that is used in turn may allocate, too.
+    // What stands around a macro that is used in turn may allocate, too. One that is used in the
+    // arguments is not expanded.
     const macro_line& used = *macros.definition_of(file.text_at(at));
-    is_all = is_own && used.is_certain && may_allocate(used.rest);
+    const text begin = file.text_at(at);
+    const text end = file.text_at(file.is_at(at + 1, "(") ? file.partner(at + 1) : at);
+    const text use{begin.data(), static_cast<std::size_t>(end.end() - begin.data())};
+    is_all = is_own && used.is_certain && (may_allocate(used.rest) || may_allocate(use));
     is_array = only.is_request || made.is_at(only.type_end, "[");
     bool has_other = only.is_request;  // another macro may allocate, too
     // The macro may write the function that asks. Then only that can allocate there.

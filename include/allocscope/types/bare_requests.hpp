@@ -171,7 +171,9 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
     }
     type_evidence evidence = type_evidence::allocator_frame;
     if (element.empty() && at < frames.size()) {
-        const text type = type_of_object(names, frames[at], function, sources, knowledge);
+        code_frame frame = frames[at];
+        frame.function = called_name(names, frames, at, sources, knowledge);
+        const text type = type_of_object(names, frame, function, sources, knowledge);
         element = element_of_class(names.memory(), type, container->classes);
         evidence = type_evidence::source_text;
     }

@@ -141,9 +141,10 @@ inline text called_name(read_names& names, const list<code_frame>& frames, std::
     text scope = named_class(names, caller, own, sources, knowledge);
     if (scope.empty()) scope = type_of_object(names, caller, own, sources, knowledge);
     if (!scope.ends_with(">")) return function;
-    // A base class that has the function may have other arguments.
+    // A base class that has the function may have other arguments, but not a constructor.
     const text whole = joined(names.memory(), scope, "::", function);
     const function_name& parts = names.of(whole).parts;
+    if (is_constructor(parts)) return whole;
     const source_outline* inner = nullptr;
     const std::size_t inside = token_of(frames[called], sources, inner);
     if (inside == 0 || parts.components.size() < 2) return function;

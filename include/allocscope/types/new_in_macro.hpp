@@ -23,6 +23,7 @@
 #include <allocscope/types/function_name.hpp>
 #include <allocscope/types/local_names.hpp>
 #include <allocscope/types/new_expressions.hpp>
+#include <allocscope/types/placed_new.hpp>
 #include <allocscope/types/pretty_type.hpp>
 #include <allocscope/types/source_cache.hpp>
 #include <allocscope/types/source_tokens.hpp>
@@ -171,7 +172,7 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
                             const list<const template_header*>& headers) {
     for (std::size_t i = expression.type_begin; i < expression.type_end; ++i) {
         const text word = made.text_at(i);
-        if (!is_word(word) || word == "std" || word == "const") continue;
+        if (!is_word(word) || is_listed(word, "std const struct union enum")) continue;
         if (macros.is_macro(word)) return false;
         if (builtin_type{}.take(word)) continue;
         if (find_local_name(file, at, word).what != local_name::kind::none) return false;
@@ -220,6 +221,20 @@ inline bool is_constructed(arena& memory, text type, const code_frame& frame,
     return is_candidate_for(type, pretty_type(memory, made));
 }
 
+// gcc places a call in the arguments of another one at the name of that, `keep(MAKE(part))`. The
+// token of the only macro in those arguments; `at` itself if that is none, or if there are others.
+inline std::size_t macro_in_call(const source_outline& file, std::size_t at) {
+    const std::size_t close = file.is_at(at + 1, "(") ? file.partner(at + 1) : 0;
+    if (has_hidden_new(file, at, at + 1)) return at;
+    std::size_t found = at;
+    for (std::size_t i = at + 2; i < close; ++i) {
+        if (!has_hidden_new(file, i, i + 1)) continue;
+        if (found != at) return at;
+        found = i;
+    }
+    return requests_in(file, at, close) == 0 ? found : at;
+}
+
 // The type of the only `new`, or request for bytes, in the macro that is used at `at`; "" if that
 // is not certain. `is_all` is set if the macro writes nothing else, so that nothing else can be
 // allocated at its place.
@@ -230,23 +245,25 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     for (int i = 0; i < 2; ++i) {  // MAKE(T), MAKE(T)() and MAKE(T){}
         if (file.is_any_at(at, ") }") && file.partner(at) > 0) at = file.partner(at) - 1;
     }
+    if (knowledge.is_c) at = macro_in_call(file, at);
     const bool is_own = file.is_macro(file.text_at(at));
     const bool may_be_macro = is_own || (file.is_word_at(at) && file.is_at(at + 1, "("));
     if (!may_be_macro) return {};
     const seen_macros macros{memory, sources, frame, file};
     const source_outline made{memory, text_with_new(memory, file, at, macros)};
-    std::size_t count = 0;
-    for (const source_token& token : made.tokens()) {
-        count += is_listed(token.spelling(), "new malloc calloc realloc aligned_alloc") ? 1U : 0U;
-    }
-    if (count != 1 || made.expressions().size() != 1) return {};
+    const bool is_only = requests_in(made, 0, made.tokens().size()) == 1;
+    if (!is_only || made.expressions().size() != 1) return {};
     const new_expression& only = made.expressions()[0];
     const list<const template_header*> headers = file.headers_around(memory, file.scope_of(at));
     if (!only.has_type || !are_known_names(file, at, macros, made, only, knowledge, headers))
         return {};
-    // What stands around a macro that is used in turn may allocate, too.
+    // What stands around a macro that is used in turn may allocate, too. One that is used in the
+    // arguments is not expanded.
     const macro_line& used = *macros.definition_of(file.text_at(at));
-    is_all = is_own && used.is_certain && may_allocate(used.rest);
+    const text begin = file.text_at(at);
+    const text end = file.text_at(file.is_at(at + 1, "(") ? file.partner(at + 1) : at);
+    const text use{begin.data(), static_cast<std::size_t>(end.end() - begin.data())};
+    is_all = is_own && used.is_certain && (may_allocate(used.rest) || may_allocate(use));
     is_array = only.is_request || made.is_at(only.type_end, "[");
     bool has_other = only.is_request;  // another macro may allocate, too
     // The macro may write the function that asks. Then only that can allocate there.

@@ -161,11 +161,12 @@ private:
         return read_characters(begin, found) || read_pointer(begin, found);
     }
 
-    // Reads the `p`, `v.p` or `v->p` in `p = malloc(n)`, which may be a pointer to characters.
+    // Reads the `p`, `v.p` or `v->p` in `p = malloc(n)` and `T* p = malloc(n)`, which may be a pointer to characters.
     bool read_pointer(std::size_t begin, new_expression& found) const {
+        if (is_at(begin - 1, ")")) begin = file_.partner(begin - 1);  // of a cast
         std::size_t first = begin - 2;
         while (is_any_at(first - 1, ". ->")) first -= 2;
-        if (!is_at(begin - 1, "=") || !is_any_at(first - 1, "; { } ( ) :")) return false;
+        if (!is_at(begin - 1, "=") || !is_any_at(first - 1, "; { } ( ) : *")) return false;
         found.type_begin = first;
         found.type_end = begin - 1;
         return found.has_type = found.is_of_variable = file_.is_word_at(first);

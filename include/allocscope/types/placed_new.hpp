@@ -42,6 +42,15 @@ inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::s
     return false;
 }
 
+// How many times something in [begin, end) asks for memory by name, whatever for.
+inline std::size_t requests_in(const source_outline& file, std::size_t begin, std::size_t end) {
+    std::size_t count = 0;
+    for (; begin < end; ++begin) {
+        count += file.is_any_at(begin, "new malloc calloc realloc aligned_alloc") ? 1U : 0U;
+    }
+    return count;
+}
+
 // The last word of the type: the name by which its size is known.
 inline text own_word(const source_outline& file, const new_expression& expression) {
     text own;
@@ -82,21 +91,24 @@ inline text called_around(const source_outline& file, const new_expression& expr
     return file.is_at(at, "(") ? file.text_at(at - 1) : text{};
 }
 
-// If a `new` without initialiser is an argument of a call by itself, g++ places it at the call's
-// "(". Finds the only such new-expression in that call.
+// If a `new` without initialiser is an argument of a call by itself, or a request for bytes is
+// anywhere in its arguments, g++ places it at the call's "(", and gcc at the name before it. Finds
+// the only such expression in that call.
 inline const new_expression* find_in_call(const source_outline& file, std::size_t open) {
-    const std::size_t close = file.partner(open);
+    const std::size_t close = file.is_at(open, "(") ? file.partner(open) : 0;
     if (close <= open) return nullptr;
     const list<new_expression>& all = file.expressions();
     const new_expression* only = nullptr;
     for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin <= close; ++i) {
-        if (all[i].has_initialiser) continue;
+        if (all[i].has_initialiser && !all[i].is_request) continue;
         if (only != nullptr) return nullptr;
         only = &all[i];
     }
-    if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
-    const text before = file.text_at(only->begin - 1);
-    return before == "(" || before == "," ? only : nullptr;
+    if (only == nullptr || has_hidden_new(file, open - only->is_request, close)) return nullptr;
+    const bool is_certain = only->is_request ? requests_in(file, open, close) == 1
+                                             : file.is_any_at(only->begin - 1, "( ,");
+    const bool is_default = only->is_request && file.has_new_in_default(file.text_at(open - 1));
+    return is_certain && !is_default ? only : nullptr;
 }
 
 // Without a column: the only new-expression that begins or ends on the line.
@@ -124,7 +136,9 @@ inline const new_expression* find_new_expression(const source_outline& file, int
     if (token == nullptr) return nullptr;
     const auto at = static_cast<std::size_t>(token - file.tokens().begin());
     if (const new_expression* found = file.expression_at(at)) return found;
-    return token->spelling() == "(" ? find_in_call(file, at) : nullptr;
+    if (token->spelling() == "(") return find_in_call(file, at);
+    const new_expression* const found = find_in_call(file, at + 1);
+    return found != nullptr && found->is_request ? found : nullptr;
 }
 
 }  // namespace symbolize

@@ -64,9 +64,8 @@ public:
         if (expression_.is_of_variable) {
             text type = decayed(type_of_value(expression_.type_begin, expression_.type_end, 0));
             if (!file_.is_at(expression_.type_end, "=")) return type;
-            if (type != "char*" && type != "unsigned char*") return {};  // of p = malloc(n)
-            type.remove_suffix(1);
-            return type;
+            type.remove_suffix(type.ends_with("*") ? 1 : type.size());  // of p = malloc(n)
+            return bytes_of_plain_type(type) == 1 ? type : text{};
         }
         if (expression_.is_request && !is_certain_request()) return {};
         if (expression_.is_of_value) {

@@ -432,9 +432,26 @@ private:
             if (name_.components[i].name == word) return 0;
         }
         const local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
-        if (local.what != local_name::kind::other || local.is_of_function) return 0;
-        const std::size_t scope = file_.scope_of(local.block + 1);
-        return file_.headers_around(memory_, scope).empty() ? 0 : local.block;
+        const bool is_seen = local.what != local_name::kind::none;
+        if (is_seen && (local.what != local_name::kind::other || local.is_of_function)) return 0;
+        const std::size_t block = is_seen ? local.block : block_in_own_class(word);
+        if (block == 0) return 0;
+        const std::size_t scope = file_.scope_of(block + 1);
+        return file_.headers_around(memory_, scope).empty() ? 0 : block;
+    }
+
+    // For a member that is defined outside of its class: the brace of the class, if that declares
+    // a class of this name; otherwise 0.
+    std::size_t block_in_own_class(text word) const {
+        for (const name_declaration* each = file_.last_declared(word); each != nullptr;
+             each = file_.declared_before(*each)) {
+            if (!file_.is_any_at(each->at - 1, "struct class union enum")) continue;
+            for (const std::size_t i : instantiated_) {
+                const std::size_t open = body_of_class(file_, name_.components[i].name);
+                if (open != 0 && each->block == open) return open;
+            }
+        }
+        return 0;
     }
 
     // `slot` in a member of ring<int>, whose body opens at `outer`, is ring<int>::slot.

@@ -477,3 +477,40 @@ TEST_CASE("bare_requests: the arguments of a class are where its function is cal
     CHECK(type_at_call("void load() { keep(@maker<part>(3)); }", "load()", "maker") == "part");
     CHECK(type_at_call("void load() { maker<part> @m(3); }", "load()", "maker") == "part");
 }
+
+TEST_CASE("bare_requests: the arguments of a class are where its object is made") {
+    // The frames of `library`, then an inlined constructor, then its caller.
+    const auto type_at_call = [](const std::vector<library_frame>& library,
+                                 const std::string& constructor, const std::string& source) {
+        const allocscope_test::marked_source called{constructor};
+        const allocscope_test::marked_source caller{source};
+        arena memory;
+        list<code_frame> frames{memory};
+        for (const library_frame& each : library) {
+            code_frame frame;
+            frame.function = each.function;
+            frame.file = each.header;
+            frame.line = frame.column = 1;
+            frame.is_inlined = true;
+            frames.push_back(frame);
+        }
+        frames.push_back(frame_at(called, "grid"));
+        frames.back().is_inlined = true;
+        frames.push_back(frame_at(caller, "load()"));
+        return type_of_frames(memory, frames);
+    };
+    const std::vector<library_frame> vector = {
+        {"allocate", "/usr/include/c++/12/bits/new_allocator.h"},
+        {"_M_allocate", "/usr/include/c++/12/bits/stl_vector.h"},
+        {"vector", "/usr/include/c++/12/bits/stl_vector.h"}};
+    const std::string member =
+        "template <class T> struct grid { std::vector<T> all; grid(int n) : @all(n) {} };";
+    CHECK(type_at_call(vector, member, "void load() { keep(@grid<part>(3)); }") == "part");
+    CHECK(type_at_call(vector, member, "void load() { grid<part> @g(3); }") == "part");
+    CHECK(type_at_call(vector, member, "void load() { keep(@make(3)); }") == "?");
+    const std::string outside =
+        "template <class T> struct grid { T* all; grid(int n); };\n"
+        "template <class T> grid<T>::grid(int n) : all(@new T[n]) {}";
+    CHECK(type_at_call({}, outside, "void load() { keep(@grid<part>(3)); }") == "part");
+    CHECK(type_at_call({}, outside, "void load() { keep(@make(3)); }") == "?");
+}

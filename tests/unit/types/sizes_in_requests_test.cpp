@@ -10,6 +10,7 @@
 using allocscope::plain::arena;
 using allocscope_test::source_file;
 using allocscope_test::type_at;
+using allocscope_test::type_at_mark;
 
 TEST_CASE("sizes_in_requests: the size of what a pointer points to") {
     const auto type_of = [](const std::string& call) {
@@ -177,4 +178,17 @@ TEST_CASE("sizes_in_requests: a factor may be a sum") {
 TEST_CASE("sizes_in_requests: a request at the beginning of a file") {
     const source_file file{"malloc(n + 1);\n"};
     CHECK(type_at(file.path(), 1, 0, "f()") == "?");
+}
+
+TEST_CASE("sizes_in_requests: the arguments of a call at whose place it is") {
+    CHECK(type_at_mark("keep@(malloc(4 * sizeof(int)));") == "int");  // g++
+    CHECK(type_at_mark("@keep(malloc(4 * sizeof(int)));") == "int");  // gcc
+    CHECK(type_at_mark("@keep(n, (part*)memcpy(malloc(sizeof(int)), p, 4));") == "int");
+    CHECK(type_at_mark("@keep(malloc(sizeof(int)), malloc(sizeof(long)));") == "?");
+    CHECK(type_at_mark("@keep(malloc(n), malloc(sizeof(long)));") == "?");
+    CHECK(type_at_mark("@keep(MAKE(part), malloc(sizeof(long)));") == "?");
+    CHECK(type_at_mark("@KEEP(malloc(sizeof(long)));") == "?");  // a macro may allocate, too
+    CHECK(type_at_mark("void keep(void*, int* = new int);\n@keep(malloc(sizeof(long)));") !=
+          "long");
+    CHECK(type_at_mark("@keep(new int);") == "?");  // of its own place
 }

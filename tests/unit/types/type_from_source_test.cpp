@@ -335,6 +335,16 @@ TEST_CASE("type_from_source: a class template's own name stands for the instanti
     CHECK(type_at_mark(own, "app::pool<int>::copy()") == "app::pool<int>");
 }
 
+TEST_CASE("type_from_source: a member that is defined outside of its class template") {
+    const std::string in_class = "template <class T> struct ring { struct slot {}; void grow(); };";
+    const std::string in_other = "struct slot {}; template <class T> struct ring { void grow(); };";
+    const std::string grow = "\ntemplate <class T> void ring<T>::grow() { keep(@new slot); }";
+    CHECK(type_at_mark(in_class + grow, "app::ring<int>::grow()") == "app::ring<int>::slot");
+    CHECK(type_at_mark(in_other + grow, "app::ring<int>::grow()") == "slot");
+    CHECK(type_at_mark("enum slot { a };" + in_class + grow, "app::ring<int>::grow()") ==
+          "app::ring<int>::slot");
+}
+
 TEST_CASE("type_from_source: a class template in a class that is none") {
     const char* inner =
         "struct shape { template <class T> struct model {};\n"

@@ -22049,7 +22049,7 @@ struct entry_name {
 // debug information calls artificial have lines of the user's: what initialises a file's globals,
 // the body of a coroutine.
 inline bool is_special_member(text linkage) noexcept {
-    constexpr text kinds[] = {"C1E", "C2E", "C4E", "aSE"};
+    constexpr text kinds[] = {"C1E", "C2E", "C4E", "aSE", "CI1", "CI2", "CI4"};
     for (const text kind : kinds) {
         if (linkage.contains(kind)) return true;
     }
@@ -26696,7 +26696,7 @@ ALLOCSCOPE_NOINLINE text spelling_at(const list<source_token>& tokens, std::size
 
 // The token after `v`, `v.member`, `v->member`, or one of these with a `*` or `&` before it.
 inline std::size_t behind_variable(const list<source_token>& tokens, std::size_t at) noexcept {
-    if (is_listed(spelling_at(tokens, at), "* &")) ++at;
+    while (is_listed(spelling_at(tokens, at), "* &")) ++at;
     while (is_word(spelling_at(tokens, at)) && is_listed(spelling_at(tokens, at + 1), ". ->")) {
         at += 2;
     }
@@ -26999,7 +26999,8 @@ private:
         return read_characters(begin, found) || read_pointer(begin, found);
     }
 
-    // Reads the `p`, `v.p` or `v->p` in `p = malloc(n)` and `T* p = malloc(n)`, which may be a pointer to characters.
+    // Reads the `p`, `v.p` or `v->p` in `p = malloc(n)`, `T* p = malloc(n)` and `p = (T*)malloc(n)`,
+    // which may be a pointer to characters.
     bool read_pointer(std::size_t begin, new_expression& found) const {
         if (is_at(begin - 1, ")")) begin = file_.partner(begin - 1);  // of a cast
         std::size_t first = begin - 2;
@@ -29786,6 +29787,12 @@ inline bool is_defaulted(const source_outline& file, std::size_t at) noexcept {
     return false;
 }
 
+// Whether the token is in a using-declaration: `using base::base;` inherits constructors.
+inline bool is_inherited(const source_outline& file, std::size_t at) noexcept {
+    while (at > 0 && !file.is_any_at(at, "; { } using")) --at;
+    return file.is_at(at, "using");
+}
+
 inline bool is_implicit_function(const code_frame& frame, source_cache& sources) {
     if (frame.is_implicit) return true;
     if (!frame.may_be_implicit) return false;
@@ -29793,6 +29800,7 @@ inline bool is_implicit_function(const code_frame& frame, source_cache& sources)
     if (file == nullptr || frame.is_nearby) return false;
     const std::size_t at = file->token_from(frame.line, frame.column);
     if (at != 0 && (file->is_at(at - 1, "struct") || file->is_at(at - 1, "class"))) return true;
+    if (is_inherited(*file, at)) return true;
     // clang++ gives the copies of members columns inside the last word.
     return is_defaulted(*file, at) || is_defaulted(*file, file->token_from(frame.line, 0));
 }

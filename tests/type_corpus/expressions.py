@@ -465,6 +465,9 @@ struct ruled {
 namespace { struct unseen { std::string name; }; }
 template <class T> struct wrapped { T value; };
 struct queue_owner { std::deque<long> jobs; };
+struct inheriting : std::vector<long> {
+    using vector::vector;
+};
 std::string long_text() { return std::string(100, 'x'); }
 person some_person{long_text(), {1, 2, 3}};
 ruled some_ruled;
@@ -475,6 +478,7 @@ int named = (some_ruled.name = long_text(), 0);
 """
 
 COPIES = [
+    (F + "{ keep(new inheriting(30)); keep(new inheriting{1, 2}); }", ["inheriting", "long"]),
     (F + "{ keep(new person(some_person)); }", ["person", "char", "int"]),
     (F + "{ static person one; keep(&(one = some_person)); }", ["char", "int"]),
     (F + "{ keep(new std::vector<person>(3, some_person)); }",

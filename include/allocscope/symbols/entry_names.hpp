@@ -55,7 +55,7 @@ struct entry_name {
 // debug information calls artificial have lines of the user's: what initialises a file's globals,
 // the body of a coroutine.
 inline bool is_special_member(text linkage) noexcept {
-    constexpr text kinds[] = {"C1E", "C2E", "C4E", "aSE"};
+    constexpr text kinds[] = {"C1E", "C2E", "C4E", "aSE", "CI1", "CI2", "CI4"};
     for (const text kind : kinds) {
         if (linkage.contains(kind)) return true;
     }

@@ -14,6 +14,8 @@
 //     };
 //     persons.push_back(one);                    the line of the row
 //
+// `using vector::vector;` in a class makes such constructors, too.
+//
 // The debug information of g++ and of clang++ -g has the first, that of g++ -g also the second. For
 // other forms the source says it.
 
@@ -43,6 +45,12 @@ inline bool is_defaulted(const source_outline& file, std::size_t at) noexcept {
     return false;
 }
 
+// Whether the token is in a using-declaration: `using base::base;` inherits constructors.
+inline bool is_inherited(const source_outline& file, std::size_t at) noexcept {
+    while (at > 0 && !file.is_any_at(at, "; { } using")) --at;
+    return file.is_at(at, "using");
+}
+
 inline bool is_implicit_function(const code_frame& frame, source_cache& sources) {
     if (frame.is_implicit) return true;
     if (!frame.may_be_implicit) return false;
@@ -50,6 +58,7 @@ inline bool is_implicit_function(const code_frame& frame, source_cache& sources)
     if (file == nullptr || frame.is_nearby) return false;
     const std::size_t at = file->token_from(frame.line, frame.column);
     if (at != 0 && (file->is_at(at - 1, "struct") || file->is_at(at - 1, "class"))) return true;
+    if (is_inherited(*file, at)) return true;
     // clang++ gives the copies of members columns inside the last word.
     return is_defaulted(*file, at) || is_defaulted(*file, file->token_from(frame.line, 0));
 }

@@ -289,7 +289,7 @@ ALLOCSCOPE_NOINLINE text spelling_at(const list<source_token>& tokens, std::size
 
 // The token after `v`, `v.member`, `v->member`, or one of these with a `*` or `&` before it.
 inline std::size_t behind_variable(const list<source_token>& tokens, std::size_t at) noexcept {
-    if (is_listed(spelling_at(tokens, at), "* &")) ++at;
+    while (is_listed(spelling_at(tokens, at), "* &")) ++at;
     while (is_word(spelling_at(tokens, at)) && is_listed(spelling_at(tokens, at + 1), ". ->")) {
         at += 2;
     }

@@ -37,6 +37,13 @@ TEST_CASE("implicit_function: the line of a class, and of a function that is def
     CHECK(is_implicit_at_mark("struct s {\n    s& operator=(const s&) = defaul@t;\n};\n"));
 }
 
+TEST_CASE("implicit_function: the line that inherits constructors") {
+    CHECK(is_implicit_at_mark("struct s : base {\n    using base::@base;\n};\n"));
+    CHECK(is_implicit_at_mark("struct s : base {\npublic:\n    using @base::base;\n};\n"));
+    CHECK_FALSE(is_implicit_at_mark("struct s : base { using base::base; @s(int n) : t(n) {} };"));
+    CHECK_FALSE(is_implicit_at_mark("using part = int; part* p = @make();"));
+}
+
 TEST_CASE("implicit_function: a function with a body is not implicit") {
     CHECK_FALSE(is_implicit_at_mark("struct s {\n    @s(int n) : text(n, 'x') {}\n};\n"));
     CHECK_FALSE(is_implicit_at_mark("struct s { s() = default; @s(int n) : text{n} {} };\n"));

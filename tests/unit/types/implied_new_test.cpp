@@ -24,7 +24,7 @@ namespace {
 
 // "part": certain; "part if as large": a candidate; "w, else part": refuted by its size; "?".
 std::string type_at_mark(const std::string& source, const char* function = "main",
-                         bool is_constructed = false) {
+                         bool is_constructed = false, bool is_c = false) {
     const allocscope_test::marked_source marked{source};
     arena memory;
     code_frame frame;
@@ -37,6 +37,7 @@ std::string type_at_mark(const std::string& source, const char* function = "main
     source_cache sources;
     allocscope::symbolize::read_names names{memory};
     type_knowledge knowledge;
+    knowledge.is_c = is_c;
     knowledge.kind = [](void*, text name) {
         const bool is_type = name == "part" || name == "other" || name == "app";
         return is_type ? name_kind::type : name_kind::unknown;
@@ -145,6 +146,26 @@ TEST_CASE("implied_new: a default argument is the type where the size says so") 
     CHECK(type_at_mark(run + "void run(other* o = new other);\nrun@(1);") == "?");
     CHECK(type_at_mark("void run(part* p = new part, other* o = f(new other));\nrun@(1);") == "?");
     CHECK(type_at_mark("template <class T> void run(T* p = new T);\nrun@<int>();") == "?");
+}
+
+TEST_CASE("implied_new: gcc places what a macro asks for at the call around it") {
+    const auto in_c = [](const std::string& statement) {
+        return type_at_mark("#define GET(T) ((T*)malloc(sizeof(T)))\n" + statement, "main", false,
+                            true);
+    };
+    CHECK(in_c("@keep(GET(part));") == "part");
+    CHECK(in_c("@keep(n, (void*)GET(struct part));") == "part");
+    CHECK(in_c("@keep(GET(part), GET(other));") == "?");
+    CHECK(in_c("@keep(malloc(n), GET(other));") == "?");
+    CHECK(in_c("@keep(GET(other), UNKNOWN(3));") == "?");
+    CHECK(type_at_mark("#define GET(T) ((T*)malloc(sizeof(T)))\n@keep(GET(part));") == "?");
+}
+
+TEST_CASE("implied_new: what is asked for in the arguments of a macro") {
+    const std::string keep = "#define KEEP(p) (kept[count++] = (p))\n";
+    CHECK(type_at_mark(keep + "@KEEP(malloc(3 * sizeof(part)));") == "part");
+    CHECK(type_at_mark(keep + "@KEEP(malloc(n));") == "?");
+    CHECK(type_at_mark(keep + "@KEEP(f(GET(n), malloc(sizeof(part))));") == "part if as large");
 }
 
 TEST_CASE("implied_new: what a macro makes is the type where the size says so") {

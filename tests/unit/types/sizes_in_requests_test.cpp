@@ -19,7 +19,7 @@ TEST_CASE("sizes_in_requests: the size of what a pointer points to") {
         knowledge.meaning = [](void*, allocscope::plain::text name,
                                allocscope::symbolize::asked_name, arena&) {
             if (name == "p") return allocscope::plain::text{"part*"};
-            return allocscope::plain::text{name == "n" ? "int" : ""};
+            return allocscope::plain::text{name == "pp" ? "part**" : name == "n" ? "int" : ""};
         };
         return type_at(file.path(), 1, 0, "f(part*)", knowledge);
     };
@@ -29,6 +29,8 @@ TEST_CASE("sizes_in_requests: the size of what a pointer points to") {
     CHECK(type_of("malloc(n * sizeof(*p))") == "part");
     CHECK(type_of("malloc(sizeof(p[0]))") == "part");
     CHECK(type_of("calloc(n, sizeof p[0])") == "part");
+    CHECK(type_of("malloc(n * sizeof **pp)") == "part");
+    CHECK(type_of("malloc(n * sizeof **p)") == "?");
     CHECK(type_of("malloc(sizeof(p[1]))") == "?");  // p may be a type, and this an array
     CHECK(type_of("malloc(sizeof(n[0]))") == "?");
     CHECK(type_of("malloc(sizeof *n)") == "?");
@@ -134,6 +136,8 @@ TEST_CASE("sizes_in_requests: what a pointer to characters gets") {
         return type_at(file.path(), 1, 0, "f(box*, long)", knowledge);
     };
     CHECK(type_of("p = malloc(n + 1);") == "char");
+    CHECK(type_of("bytes_t* p = malloc(n);") == "char");
+    CHECK(type_of("p = (bytes_t*)malloc(n);") == "char");
     CHECK(type_of("if (n) p = realloc(p, n * 2);") == "char");
     CHECK(type_of("if ((v->p = calloc(n, 1)) == 0) return;") == "char");
     CHECK(type_of("v->in.p = malloc(strlen(s) + 1);") == "char");

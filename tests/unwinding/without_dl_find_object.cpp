@@ -48,7 +48,8 @@ int main() {
     // Nobody is linked with it, and it needs nothing that only some programs have.
     void* const plugin = ::dlopen("libBrokenLocale.so.1", RTLD_LAZY);
     ALLOCSCOPE_EXPECT(plugin != nullptr);
-    const auto of_plugin = reinterpret_cast<std::uintptr_t>(::dlsym(plugin, "__ctype_get_mb_cur_max"));
+    const auto of_plugin =
+        reinterpret_cast<std::uintptr_t>(::dlsym(plugin, "__ctype_get_mb_cur_max"));
 
     // Loaded with the program: the module is found, and its table is read.
     for (const std::uintptr_t pc : {code, of_libc}) {

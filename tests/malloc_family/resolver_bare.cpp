@@ -1,4 +1,5 @@
-// The program of resolver_that_allocates.cpp without hooks: does the C library let a resolver allocate?
+// The program of resolver_that_allocates.cpp without hooks: may a resolver allocate with this C
+// library?
 extern "C" int picked();
 
 int main() {

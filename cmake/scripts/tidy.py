@@ -2,7 +2,7 @@
 """Runs clang-tidy once over all headers: one translation unit that includes every one of them.
 
 The integrations are left out, since they show more of their framework than of us. Prints each
-warning once. Exit code 77 when clang-tidy is not installed.
+warning once. Exit code 77 when clang-tidy 14 is not installed: another version has other checks.
 
 bugprone-exception-escape says where a function that is noexcept may throw, but takes no notice of
 std::bad_alloc, the one exception that most of ours throw. So the class gets another name.
@@ -19,9 +19,9 @@ from source_tree import ROOT, read_repository, room_of
 
 
 def main():
-    program = shutil.which("clang-tidy-14") or shutil.which("clang-tidy")
+    program = shutil.which("clang-tidy-14")
     if program is None:
-        print("skipped: clang-tidy is not installed (apt-get install clang-tidy)")
+        print("skipped: clang-tidy 14 is not installed (apt-get install clang-tidy-14)")
         return 77
     paths = [path for path, _ in read_repository().headers() if room_of(path) != "integrations"]
     with tempfile.TemporaryDirectory() as folder:

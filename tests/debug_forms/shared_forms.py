@@ -16,6 +16,7 @@ import tempfile
 from packed_forms import SOURCE, door_object, expected_rows, rows_of, run
 
 CANNOT_RUN_HERE = 77
+SYMBOLIZER = shutil.which("llvm-symbolizer-14") or shutil.which("llvm-symbolizer")
 
 
 def code_of(program):
@@ -53,7 +54,7 @@ def places_of(frames):
 
 def symbolizer(program, addresses):
     """{address: [file:line, ...]} by llvm-symbolizer"""
-    told = run("llvm-symbolizer-14", "--obj", program, "--output-style=GNU", "--no-demangle",
+    told = run(SYMBOLIZER, "--obj", program, "--output-style=GNU", "--no-demangle",
                "--addresses", input="\n".join(addresses), text=True)
     places = {}
     for line in told.stdout.splitlines():
@@ -173,8 +174,8 @@ class shared:
 def main():
     reader, compiler, *rest = sys.argv[1:]
     at = rest.index("--")
-    if shutil.which("dwz") is None:
-        print("skipped: dwz is not installed")
+    if shutil.which("dwz") is None or SYMBOLIZER is None:
+        print("skipped: dwz or llvm-symbolizer is not installed")
         return CANNOT_RUN_HERE
     with tempfile.TemporaryDirectory() as folder:
         tried = shared(pathlib.Path(folder), reader, compiler, rest[:at], rest[at + 1:])

@@ -79,7 +79,8 @@ def reads_package_files(recorder, folder, compiler):
     run(compiler, "-std=c++17", "-O2", "-g", "-gsplit-dwarf", "-gdwarf-4", "-c", source, "-o", part)
     run(compiler, part, "-o", program)
     unit, package = folder / "forms.dwo", folder / "forms.dwp"
-    run("dwp", unit, "-o", package)
+    # binutils had a dwp as long as they had gold.
+    run(shutil.which("dwp") or "llvm-dwp", unit, "-o", package)
     unit.unlink()
     needs(recorder, program, package, "there is no .dwp file of its name beside it")
 

@@ -184,6 +184,20 @@ def says_that_nothing_can_be_loaded(recorder, folder, program):
     assert "is linked with musl" in recorder.run([of_musl], code=7).stderr
 
 
+def says_who_has_raised_privileges(recorder, folder):
+    """A program that becomes another user or group is not recorded for root either."""
+    if os.geteuid() != 0 or os.statvfs(folder).f_flag & os.ST_NOSUID:
+        return
+    raised = compiled(folder, "raised", "int main() { return 5; }", COMPILER)
+    for user, group, mode in ((0, 65534, 0o2755), (65534, 0, 0o4755)):
+        os.chown(raised, user, group)
+        raised.chmod(mode)
+        done = recorder.run([raised], code=5)
+        assert "runs with raised privileges" in done.stderr, done.stderr
+    raised.chmod(0o755)
+    assert "privileges" not in recorder.run([raised], code=5).stderr
+
+
 def scripts_of_scripts(recorder, folder):
     """Interpreters in a circle, or one that is no file, are refused as without a recorder."""
     def script(name, interpreter):
@@ -280,6 +294,7 @@ def main():
         says_that_proc_is_missing()
         trusts_no_library_of_others(folder, program)
         says_that_nothing_can_be_loaded(recorder, folder, program)
+        says_who_has_raised_privileges(recorder, folder)
         scripts_of_scripts(recorder, recorder.folder)
         counts_children_that_it_cannot_record(recorder, folder)
         reads_nothing_that_was_damaged(recorder, folder)

@@ -45,9 +45,11 @@ int main() {
     ALLOCSCOPE_EXPECT(&_dl_find_object == nullptr);
     const auto code = reinterpret_cast<std::uintptr_t>(&call_look);
     const auto of_libc = reinterpret_cast<std::uintptr_t>(&std::qsort);
-    void* const plugin = ::dlopen("libthread_db.so.1", RTLD_LAZY);  // nobody is linked with it
+    // Nobody is linked with it, and it needs nothing that only some programs have.
+    void* const plugin = ::dlopen("libBrokenLocale.so.1", RTLD_LAZY);
     ALLOCSCOPE_EXPECT(plugin != nullptr);
-    const auto of_plugin = reinterpret_cast<std::uintptr_t>(::dlsym(plugin, "td_init"));
+    const auto of_plugin =
+        reinterpret_cast<std::uintptr_t>(::dlsym(plugin, "__ctype_get_mb_cur_max"));
 
     // Loaded with the program: the module is found, and its table is read.
     for (const std::uintptr_t pc : {code, of_libc}) {

@@ -116,14 +116,15 @@ std::string why_not_by_sanitizer(const std::string& names) {
 
 std::string why_not_by_privilege(const std::string& path) {
     struct stat about;
-    if (::stat(path.c_str(), &about) != 0 || ::geteuid() == 0) return {};
+    if (::stat(path.c_str(), &about) != 0) return {};
     const bool changes_user = (about.st_mode & S_ISUID) != 0 && about.st_uid != ::getuid();
     const bool changes_group = (about.st_mode & S_ISGID) != 0 && about.st_gid != ::getgid();
     if (changes_user || changes_group) {
         return "runs with raised privileges (set-user-ID or set-group-ID); the loader ignores"
                " LD_PRELOAD for it. Run it as the user it changes to, or record a copy of it";
     }
-    if (::getxattr(path.c_str(), "security.capability", nullptr, 0) > 0) {
+    const bool has_all_capabilities = ::geteuid() == 0;
+    if (!has_all_capabilities && ::getxattr(path.c_str(), "security.capability", nullptr, 0) > 0) {
         return "runs with raised privileges (file capabilities); the loader ignores LD_PRELOAD for"
                " it. Run it as root, or record a copy of it";
     }

@@ -153,19 +153,20 @@ TEST_CASE("implied_new: gcc places what a macro asks for at the call around it")
         return type_at_mark("#define GET(T) ((T*)malloc(sizeof(T)))\n" + statement, "main", false,
                             true);
     };
-    CHECK(in_c("@keep(GET(part));") == "part");
-    CHECK(in_c("@keep(n, (void*)GET(struct part));") == "part");
-    CHECK(in_c("@keep(GET(part), GET(other));") == "?");
-    CHECK(in_c("@keep(malloc(n), GET(other));") == "?");
-    CHECK(in_c("@keep(GET(other), UNKNOWN(3));") == "?");
-    CHECK(type_at_mark("#define GET(T) ((T*)malloc(sizeof(T)))\n@keep(GET(part));") == "?");
+    CHECK(in_c("; @keep(GET(part));") == "part");
+    CHECK(in_c("; @keep(n, (void*)GET(struct part));") == "part");
+    CHECK(in_c("; @keep(GET(part), GET(other));") == "?");
+    CHECK(in_c("; @keep(malloc(n), GET(other));") == "?");
+    CHECK(in_c("; @keep(GET(other), UNKNOWN(3));") == "?");
+    CHECK(type_at_mark("#define GET(T) ((T*)malloc(sizeof(T)))\n; @keep(GET(part));") == "?");
 }
 
 TEST_CASE("implied_new: what is asked for in the arguments of a macro") {
     const std::string keep = "#define KEEP(p) (kept[count++] = (p))\n";
-    CHECK(type_at_mark(keep + "@KEEP(malloc(3 * sizeof(part)));") == "part");
-    CHECK(type_at_mark(keep + "@KEEP(malloc(n));") == "?");
-    CHECK(type_at_mark(keep + "@KEEP(f(GET(n), malloc(sizeof(part))));") == "part if as large");
+    CHECK(type_at_mark(keep + "; @KEEP((part*)malloc(3 * sizeof(part)));") == "part");
+    CHECK(type_at_mark(keep + "; @KEEP(malloc(n));") == "?");
+    CHECK(type_at_mark(keep + "; @KEEP(f(GET(n), (part*)malloc(sizeof(part))));") ==
+          "part if as large");
 }
 
 TEST_CASE("implied_new: what a macro makes is the type where the size says so") {

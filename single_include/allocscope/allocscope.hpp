@@ -28927,6 +28927,8 @@ public:
                 i = close;
             } else if (is_word(word)) {
                 const bool is_inner = i > begin && file_.is_at(i - 1, "::");
+                const bool is_argument =
+                    file_.is_any_at(i - 1, "< ,") && file_.is_any_at(i + 1, "> ,");
                 const text known = is_inner ? text{} : of_template(i, begin, end, depth);
                 if (i == end) return false;
                 std::size_t dots = i + 1;
@@ -28946,15 +28948,15 @@ public:
                     const std::size_t outer = class_around(i, begin, depth);
                     const bool has_arguments = i + 1 < end && file_.is_at(i + 1, "<");
                     word = outer != 0 ? inner_class(outer, word) : meaning_of(word, has_arguments);
-                    const bool is_argument =
-                        file_.is_any_at(i - 1, "< ,") && file_.is_any_at(i + 1, "> ,");
                     if (is_argument) word = number_or(word, file_.text_at(i));
                     is_of_library = word == "std" || word.starts_with("std::");
                 } else if (!is_of_library && !is_type_or_namespace(word) &&
                            !is_value_of_type(i, end)) {
                     return false;
                 }
-                if (word.empty() || (known.empty() && is_bare_template(i, end, word))) return false;
+                // A class template may be an argument, of a parameter that is a template.
+                const bool may_be_bare = !known.empty() || is_argument;
+                if (word.empty() || (!may_be_bare && is_bare_template(i, end, word))) return false;
             }
             if (!type.empty() && is_name_character(type.back()) && is_name_character(word[0])) {
                 type << ' ';

@@ -352,6 +352,15 @@ TEST_CASE("type_from_source: a class template in a class that is none") {
     CHECK(type_at_mark(inner, "shape::shape<app::line>(app::line)") == "model<app::line>");
 }
 
+TEST_CASE("type_from_source: a class template may be an argument of another one") {
+    const std::string classes =
+        "template <class T> struct pool {}; struct part {};\n"
+        "template <class T, template <class> class P> struct host {};\n";
+    CHECK(type_at_mark(classes + "auto* p = @new host<part, pool>();") == "host<part, pool>");
+    CHECK(type_at_mark(classes + "auto* p = @new host<pool>(pool(3));") == "host<pool>");
+    CHECK(type_at_mark(classes + "auto* p = @new pool(3);") == "?");
+}
+
 TEST_CASE("type_from_source: the bare name of a class template is no type") {
     const char* bare = "template <class T> struct box { box(T); };\nauto* p = @new box(3);";
     CHECK(type_at_mark(bare, "main") == "?");

@@ -161,8 +161,8 @@ private:
         return read_characters(begin, found) || read_pointer(begin, found);
     }
 
-    // Reads the `p`, `v.p` or `v->p` in `p = malloc(n)`, `T* p = malloc(n)` and `p = (T*)malloc(n)`,
-    // which may be a pointer to characters.
+    // Reads the `p`, `v.p` or `v->p` in `p = malloc(n)`, `T* p = malloc(n)`, `p = (T*)malloc(n)`.
+    // It may point to characters.
     bool read_pointer(std::size_t begin, new_expression& found) const {
         if (is_at(begin - 1, ")")) begin = file_.partner(begin - 1);  // of a cast
         std::size_t first = begin - 2;

@@ -79,3 +79,22 @@ TEST_CASE("type_spelling: a class may inherit a type that has the name of anothe
                "keep(@new part()); }",
                "own::go()") == "part");
 }
+
+TEST_CASE("type_spelling: a member that is defined outside of its class template") {
+    const std::string in_class = "template <class T> struct ring { struct slot {}; void grow(); };";
+    const std::string in_other = "struct slot {}; template <class T> struct ring { void grow(); };";
+    const std::string grow = "\ntemplate <class T> void ring<T>::grow() { keep(@new slot); }";
+    CHECK(type_at_mark(in_class + grow, "app::ring<int>::grow()") == "app::ring<int>::slot");
+    CHECK(type_at_mark(in_other + grow, "app::ring<int>::grow()") == "slot");
+    CHECK(type_at_mark("enum slot { a };" + in_class + grow, "app::ring<int>::grow()") ==
+          "app::ring<int>::slot");
+}
+
+TEST_CASE("type_spelling: a class template may be an argument of another one") {
+    const std::string classes =
+        "template <class T> struct pool {}; struct part {};\n"
+        "template <class T, template <class> class P> struct host {};\n";
+    CHECK(type_at_mark(classes + "auto* p = @new host<part, pool>();") == "host<part, pool>");
+    CHECK(type_at_mark(classes + "auto* p = @new host<pool>(pool(3));") == "host<pool>");
+    CHECK(type_at_mark(classes + "auto* p = @new pool(3);") == "?");
+}

@@ -7,6 +7,7 @@
 #include "unit/types/marked_source.hpp"
 
 using allocscope::plain::arena;
+using allocscope_test::type_at_mark;
 
 TEST_CASE("type_spelling: a class of a function has the function before it") {
     const auto made = allocscope_test::type_at_mark;

@@ -21381,6 +21381,12 @@ private:
             return copy_until(to, at_ + anonymous_namespace.size());
         }
         if (is_next("(lambda at ")) return lambda(to, skip_brackets(type_, at_));  // clang
+        if (is_next("(nullptr)") && to.out.view().ends_with("decltype")) {         // clang
+            to.out.cut(to.out.view().size() - text{"decltype"}.size());
+            to.out << "std::nullptr_t";
+            at_ += text{"(nullptr)"}.size();
+            return;
+        }
         if (depth > 0 && to.out.empty() && small_value(to)) return;
         const std::size_t behind = skip_brackets(type_, at_);
         if (leave_function(to, behind)) return;
@@ -29178,12 +29184,13 @@ private:
         const bool has_arguments = at + 1 < end && file_.is_at(at + 1, "<");
         if (has_arguments || is_plain_word(word) || file_.is_macro(word)) return {};
         local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
-        const bool is_of_namespace = depth > 0 && local.what == local_name::kind::none;
-        if (is_of_namespace) local = alias_in_namespace(file_, begin, word);
+        if (depth > 0 && local.what == local_name::kind::none) {
+            local = alias_in_namespace(file_, begin, word);
+        }
         if (local.what == local_name::kind::alias) {
             constexpr int most_aliases = 8;  // of aliases in a row
             text_out type{memory_};
-            const bool is_wanted = is_in_template() || local.is_of_function || is_of_namespace;
+            const bool is_wanted = is_in_template() || local.is_of_function || depth > 0;
             const bool is_read =
                 is_wanted && depth < most_aliases && write(type, local.begin, local.end, depth + 1);
             if (is_read) return type.view();
@@ -29276,11 +29283,15 @@ private:
     }
 
     // For a member that is defined outside of its class: the brace of the class, if that declares
-    // a class of this name; otherwise 0.
+    // a class of this name; otherwise 0. With -g1 the name of an inlined member has no class; then
+    // it may be any.
     std::size_t block_in_own_class(text word) const {
         for (const name_declaration* each = file_.last_declared(word); each != nullptr;
              each = file_.declared_before(*each)) {
             if (!file_.is_any_at(each->at - 1, "struct class union enum")) continue;
+            const bool is_any = name_.components.size() < 2 &&
+                                kind_of_block(file_, each->block) == block_kind::of_class;
+            if (is_any) return each->block;
             for (const std::size_t i : instantiated_) {
                 const std::size_t open = body_of_class(file_, name_.components[i].name);
                 if (open != 0 && each->block == open) return open;
@@ -29365,13 +29376,27 @@ inline std::size_t variable_of_call(const source_outline& file, std::size_t at, 
     return file.text_at(member) == function ? member - 2 : 0;
 }
 
+// The member of `v.member` or `v->member`, if the file defines the class of v; `name` is the token
+// with the name of the member.
+inline declared_variable member_of_variable(const source_outline& file, std::size_t name) {
+    const std::size_t owner = name - 2;
+    if (owner < 2 || !file.is_word_at(owner) || file.is_any_at(owner - 1, ". -> ::")) return {};
+    const declared_variable found = find_variable(file, owner);
+    const std::size_t end = found.end - (file.is_at(name - 1, "->") ? 1U : 0U);  // without the *
+    if (!found.is_known() || end != found.begin + 1) return {};
+    const text type = file.text_at(found.begin);
+    const std::size_t open = file.is_class_template(type) ? 0 : body_of_class(file, type);
+    return open != 0 ? member_of(file, open, file.text_at(name)) : declared_variable{};
+}
+
 // The tokens of the type of the object whose member function or constructor is called at `at`.
 inline declared_variable object_of_call(const source_outline& file, std::size_t at, text function) {
     const std::size_t behind = file.behind_name(at);
     const bool is_object = file.is_at(behind - 1, ">") && file.is_any_at(behind, "( {");
     if (is_object) return {at, at, behind};  // clang: `box<int>(3)`
     const std::size_t name = variable_of_call(file, at, function);
-    if (name < 2 || file.is_any_at(name - 1, ". -> ::")) return {};
+    if (name < 2 || file.is_at(name - 1, "::")) return {};
+    if (file.is_any_at(name - 1, ". ->")) return member_of_variable(file, name);
     if (file.is_at(name, ">")) return {name, begin_of_type(file, name + 1), name + 1};
     if (!file.is_word_at(name) || file.is_macro(file.text_at(name))) return {};
     declared_variable found = find_variable(file, name);

@@ -345,12 +345,13 @@ private:
         const bool has_arguments = at + 1 < end && file_.is_at(at + 1, "<");
         if (has_arguments || is_plain_word(word) || file_.is_macro(word)) return {};
         local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
-        const bool is_of_namespace = depth > 0 && local.what == local_name::kind::none;
-        if (is_of_namespace) local = alias_in_namespace(file_, begin, word);
+        if (depth > 0 && local.what == local_name::kind::none) {
+            local = alias_in_namespace(file_, begin, word);
+        }
         if (local.what == local_name::kind::alias) {
             constexpr int most_aliases = 8;  // of aliases in a row
             text_out type{memory_};
-            const bool is_wanted = is_in_template() || local.is_of_function || is_of_namespace;
+            const bool is_wanted = is_in_template() || local.is_of_function || depth > 0;
             const bool is_read =
                 is_wanted && depth < most_aliases && write(type, local.begin, local.end, depth + 1);
             if (is_read) return type.view();
@@ -443,11 +444,15 @@ private:
     }
 
     // For a member that is defined outside of its class: the brace of the class, if that declares
-    // a class of this name; otherwise 0.
+    // a class of this name; otherwise 0. With -g1 the name of an inlined member has no class; then
+    // it may be any.
     std::size_t block_in_own_class(text word) const {
         for (const name_declaration* each = file_.last_declared(word); each != nullptr;
              each = file_.declared_before(*each)) {
             if (!file_.is_any_at(each->at - 1, "struct class union enum")) continue;
+            const bool is_any = name_.components.size() < 2 &&
+                                kind_of_block(file_, each->block) == block_kind::of_class;
+            if (is_any) return each->block;
             for (const std::size_t i : instantiated_) {
                 const std::size_t open = body_of_class(file_, name_.components[i].name);
                 if (open != 0 && each->block == open) return open;

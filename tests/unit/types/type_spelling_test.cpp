@@ -87,6 +87,8 @@ TEST_CASE("type_spelling: a member that is defined outside of its class template
     const std::string grow = "\ntemplate <class T> void ring<T>::grow() { keep(@new slot); }";
     CHECK(type_at_mark(in_class + grow, "app::ring<int>::grow()") == "app::ring<int>::slot");
     CHECK(type_at_mark(in_other + grow, "app::ring<int>::grow()") == "slot");
+    CHECK(type_at_mark(in_class + grow, "grow") == "?");  // an inlined call with -g1
+    CHECK(type_at_mark(in_other + grow, "grow") == "slot");
     CHECK(type_at_mark("enum slot { a };" + in_class + grow, "app::ring<int>::grow()") ==
           "app::ring<int>::slot");
 }

@@ -30665,10 +30665,9 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     // What stands around a macro that is used in turn may allocate, too. One that is used in the
     // arguments is not expanded.
     const macro_line& used = *macros.definition_of(file.text_at(at));
-    const text begin = file.text_at(at);
-    const text end = file.text_at(file.is_at(at + 1, "(") ? file.partner(at + 1) : at);
-    const text use{begin.data(), static_cast<std::size_t>(end.end() - begin.data())};
-    is_all = is_own && used.is_certain && (may_allocate(used.rest) || may_allocate(use));
+    const std::size_t close = file.is_at(at + 1, "(") ? file.partner(at + 1) : at;
+    const bool may_ask = may_allocate(used.rest) || requests_in(file, at, close) != 0;
+    is_all = is_own && used.is_certain && may_ask;
     is_array = only.is_request || made.is_at(only.type_end, "[");
     bool has_other = only.is_request;  // another macro may allocate, too
     // The macro may write the function that asks. Then only that can allocate there.

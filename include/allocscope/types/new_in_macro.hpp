@@ -225,14 +225,10 @@ inline bool is_constructed(arena& memory, text type, const code_frame& frame,
 // token of the only macro in those arguments; `at` itself if that is none, or if there are others.
 inline std::size_t macro_in_call(const source_outline& file, std::size_t at) {
     const std::size_t close = file.is_at(at + 1, "(") ? file.partner(at + 1) : 0;
-    if (has_hidden_new(file, at, at + 1)) return at;
     std::size_t found = at;
-    for (std::size_t i = at + 2; i < close; ++i) {
-        if (!has_hidden_new(file, i, i + 1)) continue;
-        if (found != at) return at;
-        found = i;
-    }
-    return requests_in(file, at, close) == 0 ? found : at;
+    while (found < close && !has_hidden_new(file, found, found + 1)) ++found;
+    const bool is_only = found < close && !has_hidden_new(file, found + 1, close);
+    return is_only && requests_in(file, at, close) == 0 ? found : at;
 }
 
 // The type of the only `new`, or request for bytes, in the macro that is used at `at`; "" if that

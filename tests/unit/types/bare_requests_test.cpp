@@ -139,25 +139,6 @@ TEST_CASE("bare_requests: an object without a name, a pointer, a list in braces,
     CHECK(of_vector(alias + "void load() { int parts = 3; keep(@parts(3)); }") == "?");
 }
 
-TEST_CASE("bare_requests: a member of a variable whose class the file defines") {
-    const auto reserved = [](const std::string& body) {
-        return of_vector(
-            "struct crate { using item = part*; std::vector<part> v; std::vector<item> w; };\n"
-            "template <class T> struct any { std::vector<T> v; };\nvoid load(crate& r) { " +
-                body + " }",
-            "reserve");
-    };
-    CHECK(reserved("crate c; c.v.@reserve(3);") == "part");
-    CHECK(reserved("crate* c = get(); keep(c->v.@reserve(3));") == "part");
-    CHECK(reserved("crate c; c.w.@reserve(3);") == "part*");
-    CHECK(reserved("crate c; c.x.@reserve(3);") == "?");
-    CHECK(reserved("any<int> c; c.v.@reserve(3);") == "?");
-    CHECK(reserved("auto c = get(); c.v.@reserve(3);") == "?");
-    CHECK(reserved("crate c[3]; c[0].v.@reserve(3);") == "?");
-    CHECK(reserved("crate c; b.c.v.@reserve(3);") == "?");
-    CHECK(reserved("crate** c; (*c)->v.@reserve(3);") == "?");
-}
-
 TEST_CASE("bare_requests: an alias of the element type") {
     const auto of = [](const std::string& before, const char* element) {
         return of_vector(before + " void load(std::vector<" + element + ">& v) { v.@resize(3); }",
@@ -185,6 +166,8 @@ TEST_CASE("bare_requests: the members that a constructor initialises") {
     CHECK(made("n(i), @v(3)") == "part");
     CHECK(made("n{i}, v(3@)") == "part");
     CHECK(made("n(i + f(2)), m{{}}, @v{3, 4}") == "part");
+    CHECK(of_vector("struct s { using item = part*; std::vector<item> v; s() : @v(3) {} };") ==
+          "part*");
     CHECK(made("n(i) {} void f() { int n(3), @v(4); }") == "?");
 }
 

@@ -26694,7 +26694,7 @@ ALLOCSCOPE_NOINLINE text spelling_at(const list<source_token>& tokens, std::size
     return at < tokens.size() ? tokens[at].spelling() : text{};
 }
 
-// The token after `v`, `v.member`, `v->member`, or one of these with a `*` or `&` before it.
+// The token after `v`, `v.member`, `v->member`, or one of these behind `*` and `&`.
 inline std::size_t behind_variable(const list<source_token>& tokens, std::size_t at) noexcept {
     while (is_listed(spelling_at(tokens, at), "* &")) ++at;
     while (is_word(spelling_at(tokens, at)) && is_listed(spelling_at(tokens, at + 1), ". ->")) {
@@ -29277,14 +29277,14 @@ private:
     }
 
     // For a member that is defined outside of its class: the brace of the class, if that declares
-    // a class of this name; otherwise 0. With -g1 the name of an inlined member has no class; then
-    // it may be any.
+    // a class of this name; otherwise 0. With -g1 the name of an inlined member shows no class;
+    // then it may be any.
     std::size_t block_in_own_class(text word) const {
         for (const name_declaration* each = file_.last_declared(word); each != nullptr;
              each = file_.declared_before(*each)) {
             if (!file_.is_any_at(each->at - 1, "struct class union enum")) continue;
-            const bool is_any = name_.components.size() < 2 &&
-                                kind_of_block(file_, each->block) == block_kind::of_class;
+            const bool is_any =
+                instantiated_.empty() && kind_of_block(file_, each->block) == block_kind::of_class;
             if (is_any) return each->block;
             for (const std::size_t i : instantiated_) {
                 const std::size_t open = body_of_class(file_, name_.components[i].name);
@@ -29845,7 +29845,10 @@ inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::s
 inline std::size_t requests_in(const source_outline& file, std::size_t begin, std::size_t end) {
     std::size_t count = 0;
     for (; begin < end; ++begin) {
-        count += file.is_any_at(begin, "new malloc calloc realloc aligned_alloc") ? 1U : 0U;
+        const bool asks = file.is_any_at(begin,
+                                         "new malloc calloc realloc aligned_alloc posix_memalign "
+                                         "reallocarray memalign valloc pvalloc");
+        count += asks ? 1U : 0U;
     }
     return count;
 }
@@ -29903,11 +29906,13 @@ inline const new_expression* find_in_call(const source_outline& file, std::size_
         if (only != nullptr) return nullptr;
         only = &all[i];
     }
-    if (only == nullptr || has_hidden_new(file, open - only->is_request, close)) return nullptr;
-    const bool is_certain = only->is_request ? requests_in(file, open, close) == 1
+    if (only == nullptr) return nullptr;
+    const std::size_t first = only->is_request ? open - 1 : open;  // what is called may be a macro
+    if (has_hidden_new(file, first, close)) return nullptr;
+    const bool is_certain = only->is_request ? requests_in(file, open, close) == 1 &&
+                                                   !file.has_new_in_default(file.text_at(first))
                                              : file.is_any_at(only->begin - 1, "( ,");
-    const bool is_default = only->is_request && file.has_new_in_default(file.text_at(open - 1));
-    return is_certain && !is_default ? only : nullptr;
+    return is_certain ? only : nullptr;
 }
 
 // Without a column: the only new-expression that begins or ends on the line.
@@ -29929,15 +29934,15 @@ inline const new_expression* find_on_line(const source_outline& file, int line) 
     return has_hidden_new(file, first, behind) ? nullptr : only;
 }
 
-inline const new_expression* find_new_expression(const source_outline& file, int line, int column) {
+inline const new_expression* find_new_expression(const source_outline& file, int line, int column,
+                                                 bool is_c = false) {
     if (column <= 0) return find_on_line(file, line);
     const source_token* token = file.token_at(line, column);
     if (token == nullptr) return nullptr;
     const auto at = static_cast<std::size_t>(token - file.tokens().begin());
     if (const new_expression* found = file.expression_at(at)) return found;
     if (token->spelling() == "(") return find_in_call(file, at);
-    const new_expression* const found = find_in_call(file, at + 1);
-    return found != nullptr && found->is_request ? found : nullptr;
+    return is_c ? find_in_call(file, at + 1) : nullptr;
 }
 
 }  // namespace symbolize
@@ -30013,7 +30018,8 @@ public:
         if (expression_.is_of_variable) {
             text type = decayed(type_of_value(expression_.type_begin, expression_.type_end, 0));
             if (!file_.is_at(expression_.type_end, "=")) return type;
-            type.remove_suffix(type.ends_with("*") ? 1 : type.size());  // of p = malloc(n)
+            if (!type.ends_with("*")) return {};  // of p = malloc(n)
+            type.remove_suffix(1);
             return bytes_of_plain_type(type) == 1 ? type : text{};
         }
         if (expression_.is_request && !is_certain_request()) return {};
@@ -30378,7 +30384,7 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     const new_expression* expression = notes != nullptr ? notes->wrapped : nullptr;
     if (is_thrown) expression = &thrown;
     if (expression == nullptr) {
-        expression = find_new_expression(*file, frame.line, frame.column);
+        expression = find_new_expression(*file, frame.line, frame.column, knowledge.is_c);
     }
     if (expression == nullptr) return {};
     const borrowed_memory meanwhile{names.scratch()};
@@ -30638,12 +30644,12 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const list<const template_header*> headers = file.headers_around(memory, file.scope_of(at));
     if (!only.has_type || !are_known_names(file, at, macros, made, only, knowledge, headers))
         return {};
-    // What stands around a macro that is used in turn may allocate, too. One that is used in the
-    // arguments is not expanded.
+    // What stands around a macro that is used in turn may allocate, too. So this one, or what it is
+    // given, must ask itself.
     const macro_line& used = *macros.definition_of(file.text_at(at));
     const std::size_t close = file.is_at(at + 1, "(") ? file.partner(at + 1) : at;
-    const bool may_ask = may_allocate(used.rest) || requests_in(file, at, close) != 0;
-    is_all = is_own && used.is_certain && may_ask;
+    const bool asks = may_allocate(used.rest) || requests_in(file, at, close) != 0;
+    is_all = is_own && used.is_certain && asks;
     is_array = only.is_request || made.is_at(only.type_end, "[");
     bool has_other = only.is_request;  // another macro may allocate, too
     // The macro may write the function that asks. Then only that can allocate there.
@@ -30828,7 +30834,8 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
     const source_token& token = file->tokens()[at];
     const borrowed_memory meanwhile{names.scratch()};
     arena& scratch = names.scratch();
-    const new_expression* shown = find_new_expression(*file, frame.line, frame.column);
+    const new_expression* shown =
+        find_new_expression(*file, frame.line, frame.column, knowledge.is_c);
     const function_name& function = names.of(frame.function).parts;
     const function_name nobody{};
     text type;
@@ -30982,7 +30989,8 @@ inline bool is_merged_call(const code_frame& frame, source_cache& sources,
     if (frame.is_inlined || frame.column <= 0) return false;
     const source_outline* file = source_of(frame, sources);
     const new_expression* found =
-        file != nullptr ? find_new_expression(*file, frame.line, frame.column) : nullptr;
+        file != nullptr ? find_new_expression(*file, frame.line, frame.column, knowledge.is_c)
+                        : nullptr;
     if (found == nullptr) return false;
     const list<new_expression>& all = file->expressions();
     const auto at = static_cast<std::size_t>(found - all.begin());

@@ -88,6 +88,7 @@ def main():
     allocscope, compiler = sys.argv[1:]
     wanted = {row: set(line.split("/* ")[1].split(" */")[0].removesuffix(" or ?").split(", "))
               for row, line in enumerate(SOURCE.splitlines(), 1) if "/* " in line}
+    # gcc gives both requests of a line one place, clang each its own: "?, int or ?".
     may_be_unknown = {row for row, line in enumerate(SOURCE.splitlines(), 1) if " or ? */" in line}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

@@ -175,7 +175,8 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
     const source_token& token = file->tokens()[at];
     const borrowed_memory meanwhile{names.scratch()};
     arena& scratch = names.scratch();
-    const new_expression* shown = find_new_expression(*file, frame.line, frame.column);
+    const new_expression* shown =
+        find_new_expression(*file, frame.line, frame.column, knowledge.is_c);
     const function_name& function = names.of(frame.function).parts;
     const function_name nobody{};
     text type;

@@ -124,7 +124,8 @@ inline bool is_merged_call(const code_frame& frame, source_cache& sources,
     if (frame.is_inlined || frame.column <= 0) return false;
     const source_outline* file = source_of(frame, sources);
     const new_expression* found =
-        file != nullptr ? find_new_expression(*file, frame.line, frame.column) : nullptr;
+        file != nullptr ? find_new_expression(*file, frame.line, frame.column, knowledge.is_c)
+                        : nullptr;
     if (found == nullptr) return false;
     const list<new_expression>& all = file->expressions();
     const auto at = static_cast<std::size_t>(found - all.begin());

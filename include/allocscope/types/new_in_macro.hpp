@@ -253,12 +253,12 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const list<const template_header*> headers = file.headers_around(memory, file.scope_of(at));
     if (!only.has_type || !are_known_names(file, at, macros, made, only, knowledge, headers))
         return {};
-    // What stands around a macro that is used in turn may allocate, too. One that is used in the
-    // arguments is not expanded.
+    // What stands around a macro that is used in turn may allocate, too. So this one, or what it is
+    // given, must ask itself.
     const macro_line& used = *macros.definition_of(file.text_at(at));
     const std::size_t close = file.is_at(at + 1, "(") ? file.partner(at + 1) : at;
-    const bool may_ask = may_allocate(used.rest) || requests_in(file, at, close) != 0;
-    is_all = is_own && used.is_certain && may_ask;
+    const bool asks = may_allocate(used.rest) || requests_in(file, at, close) != 0;
+    is_all = is_own && used.is_certain && asks;
     is_array = only.is_request || made.is_at(only.type_end, "[");
     bool has_other = only.is_request;  // another macro may allocate, too
     // The macro may write the function that asks. Then only that can allocate there.

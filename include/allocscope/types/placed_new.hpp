@@ -46,7 +46,10 @@ inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::s
 inline std::size_t requests_in(const source_outline& file, std::size_t begin, std::size_t end) {
     std::size_t count = 0;
     for (; begin < end; ++begin) {
-        count += file.is_any_at(begin, "new malloc calloc realloc aligned_alloc") ? 1U : 0U;
+        const bool asks = file.is_any_at(begin,
+                                         "new malloc calloc realloc aligned_alloc posix_memalign "
+                                         "reallocarray memalign valloc pvalloc");
+        count += asks ? 1U : 0U;
     }
     return count;
 }
@@ -104,11 +107,13 @@ inline const new_expression* find_in_call(const source_outline& file, std::size_
         if (only != nullptr) return nullptr;
         only = &all[i];
     }
-    if (only == nullptr || has_hidden_new(file, open - only->is_request, close)) return nullptr;
-    const bool is_certain = only->is_request ? requests_in(file, open, close) == 1
+    if (only == nullptr) return nullptr;
+    const std::size_t first = only->is_request ? open - 1 : open;  // what is called may be a macro
+    if (has_hidden_new(file, first, close)) return nullptr;
+    const bool is_certain = only->is_request ? requests_in(file, open, close) == 1 &&
+                                                   !file.has_new_in_default(file.text_at(first))
                                              : file.is_any_at(only->begin - 1, "( ,");
-    const bool is_default = only->is_request && file.has_new_in_default(file.text_at(open - 1));
-    return is_certain && !is_default ? only : nullptr;
+    return is_certain ? only : nullptr;
 }
 
 // Without a column: the only new-expression that begins or ends on the line.
@@ -130,15 +135,15 @@ inline const new_expression* find_on_line(const source_outline& file, int line) 
     return has_hidden_new(file, first, behind) ? nullptr : only;
 }
 
-inline const new_expression* find_new_expression(const source_outline& file, int line, int column) {
+inline const new_expression* find_new_expression(const source_outline& file, int line, int column,
+                                                 bool is_c = false) {
     if (column <= 0) return find_on_line(file, line);
     const source_token* token = file.token_at(line, column);
     if (token == nullptr) return nullptr;
     const auto at = static_cast<std::size_t>(token - file.tokens().begin());
     if (const new_expression* found = file.expression_at(at)) return found;
     if (token->spelling() == "(") return find_in_call(file, at);
-    const new_expression* const found = find_in_call(file, at + 1);
-    return found != nullptr && found->is_request ? found : nullptr;
+    return is_c ? find_in_call(file, at + 1) : nullptr;
 }
 
 }  // namespace symbolize

@@ -287,7 +287,7 @@ ALLOCSCOPE_NOINLINE text spelling_at(const list<source_token>& tokens, std::size
     return at < tokens.size() ? tokens[at].spelling() : text{};
 }
 
-// The token after `v`, `v.member`, `v->member`, or one of these with a `*` or `&` before it.
+// The token after `v`, `v.member`, `v->member`, or one of these behind `*` and `&`.
 inline std::size_t behind_variable(const list<source_token>& tokens, std::size_t at) noexcept {
     while (is_listed(spelling_at(tokens, at), "* &")) ++at;
     while (is_word(spelling_at(tokens, at)) && is_listed(spelling_at(tokens, at + 1), ". ->")) {

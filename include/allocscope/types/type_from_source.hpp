@@ -64,7 +64,8 @@ public:
         if (expression_.is_of_variable) {
             text type = decayed(type_of_value(expression_.type_begin, expression_.type_end, 0));
             if (!file_.is_at(expression_.type_end, "=")) return type;
-            type.remove_suffix(type.ends_with("*") ? 1 : type.size());  // of p = malloc(n)
+            if (!type.ends_with("*")) return {};  // of p = malloc(n)
+            type.remove_suffix(1);
             return bytes_of_plain_type(type) == 1 ? type : text{};
         }
         if (expression_.is_request && !is_certain_request()) return {};
@@ -429,7 +430,7 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     const new_expression* expression = notes != nullptr ? notes->wrapped : nullptr;
     if (is_thrown) expression = &thrown;
     if (expression == nullptr) {
-        expression = find_new_expression(*file, frame.line, frame.column);
+        expression = find_new_expression(*file, frame.line, frame.column, knowledge.is_c);
     }
     if (expression == nullptr) return {};
     const borrowed_memory meanwhile{names.scratch()};

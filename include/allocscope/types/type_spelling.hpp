@@ -444,14 +444,14 @@ private:
     }
 
     // For a member that is defined outside of its class: the brace of the class, if that declares
-    // a class of this name; otherwise 0. With -g1 the name of an inlined member has no class; then
-    // it may be any.
+    // a class of this name; otherwise 0. With -g1 the name of an inlined member shows no class;
+    // then it may be any.
     std::size_t block_in_own_class(text word) const {
         for (const name_declaration* each = file_.last_declared(word); each != nullptr;
              each = file_.declared_before(*each)) {
             if (!file_.is_any_at(each->at - 1, "struct class union enum")) continue;
-            const bool is_any = name_.components.size() < 2 &&
-                                kind_of_block(file_, each->block) == block_kind::of_class;
+            const bool is_any =
+                instantiated_.empty() && kind_of_block(file_, each->block) == block_kind::of_class;
             if (is_any) return each->block;
             for (const std::size_t i : instantiated_) {
                 const std::size_t open = body_of_class(file_, name_.components[i].name);

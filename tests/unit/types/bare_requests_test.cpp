@@ -39,6 +39,16 @@ code_frame frame_at(const allocscope_test::marked_source& marked, const char* fu
     return user;
 }
 
+code_frame inlined_frame(const char* function, const char* file) {
+    code_frame frame;
+    frame.function = function;
+    frame.file = file;
+    frame.line = 1;
+    frame.column = 1;
+    frame.is_inlined = true;
+    return frame;
+}
+
 // The frames of the library, and then the user's at the mark of the source.
 std::string type_of(const std::vector<library_frame>& stack, const std::string& source,
                     const char* function = "load()", const char* folder = "/usr/include/c++/12/") {
@@ -48,13 +58,7 @@ std::string type_of(const std::vector<library_frame>& stack, const std::string& 
     for (const library_frame& each : stack) paths.push_back(std::string{folder} + each.header);
     list<code_frame> frames{memory};
     for (std::size_t i = 0; i < stack.size(); ++i) {
-        code_frame frame;
-        frame.function = stack[i].function;
-        frame.file = paths[i].c_str();
-        frame.line = 1;
-        frame.column = 1;
-        frame.is_inlined = true;
-        frames.push_back(frame);
+        frames.push_back(inlined_frame(stack[i].function, paths[i].c_str()));
     }
     frames.push_back(frame_at(marked, function));
     return type_of_frames(memory, frames);
@@ -489,12 +493,7 @@ TEST_CASE("bare_requests: the arguments of a class are where its object is made"
         arena memory;
         list<code_frame> frames{memory};
         for (const library_frame& each : library) {
-            code_frame frame;
-            frame.function = each.function;
-            frame.file = each.header;
-            frame.line = frame.column = 1;
-            frame.is_inlined = true;
-            frames.push_back(frame);
+            frames.push_back(inlined_frame(each.function, each.header));
         }
         frames.push_back(frame_at(called, "grid"));
         frames.back().is_inlined = true;

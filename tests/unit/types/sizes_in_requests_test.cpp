@@ -185,14 +185,21 @@ TEST_CASE("sizes_in_requests: a request at the beginning of a file") {
 }
 
 TEST_CASE("sizes_in_requests: the arguments of a call at whose place it is") {
+    const auto in_c = [](const std::string& source) {
+        const allocscope_test::marked_source marked{source};
+        allocscope::symbolize::type_knowledge knowledge;
+        knowledge.is_c = true;
+        return type_at(marked.path(), marked.line(), marked.column(), "main", knowledge);
+    };
     CHECK(type_at_mark("keep@(malloc(4 * sizeof(int)));") == "int");  // g++
-    CHECK(type_at_mark("@keep(malloc(4 * sizeof(int)));") == "int");  // gcc
-    CHECK(type_at_mark("@keep(n, (part*)memcpy(malloc(sizeof(int)), p, 4));") == "int");
-    CHECK(type_at_mark("@keep(malloc(sizeof(int)), malloc(sizeof(long)));") == "?");
-    CHECK(type_at_mark("@keep(malloc(n), malloc(sizeof(long)));") == "?");
-    CHECK(type_at_mark("@keep(MAKE(part), malloc(sizeof(long)));") == "?");
-    CHECK(type_at_mark("@KEEP(malloc(sizeof(long)));") == "?");  // a macro may allocate, too
-    CHECK(type_at_mark("void keep(void*, int* = new int);\n@keep(malloc(sizeof(long)));") !=
-          "long");
-    CHECK(type_at_mark("@keep(new int);") == "?");  // of its own place
+    CHECK(in_c("@keep(malloc(4 * sizeof(int)));") == "int");          // gcc
+    CHECK(type_at_mark("@keep(malloc(4 * sizeof(int)));") == "?");
+    CHECK(in_c("@keep(n, (part*)memcpy(malloc(sizeof(int)), p, 4));") == "int");
+    CHECK(in_c("@keep(reallocarray(p, n, sizeof(int)));") == "int");
+    CHECK(in_c("@keep(malloc(sizeof(int)), malloc(sizeof(long)));") == "?");
+    CHECK(in_c("@keep(malloc(n), malloc(sizeof(long)));") == "?");
+    CHECK(in_c("@keep(memalign(64, n), malloc(sizeof(long)));") == "?");
+    CHECK(in_c("@keep(MAKE(part), malloc(sizeof(long)));") == "?");
+    CHECK(in_c("@KEEP(malloc(sizeof(long)));") == "?");  // a macro may allocate, too
+    CHECK(type_at_mark("void keep(void*, int* = new int);\nkeep@(malloc(sizeof(long)));") == "?");
 }

@@ -89,6 +89,8 @@ TEST_CASE("type_spelling: a member that is defined outside of its class template
     CHECK(type_at_mark(in_other + grow, "app::ring<int>::grow()") == "slot");
     CHECK(type_at_mark(in_class + grow, "grow") == "?");  // an inlined call with -g1
     CHECK(type_at_mark(in_other + grow, "grow") == "slot");
+    const std::string make = "struct slot {};\ntemplate <class U> void make() { keep(@new slot); }";
+    CHECK(type_at_mark(in_class + make, "make<int>()") == "slot");
     CHECK(type_at_mark("enum slot { a };" + in_class + grow, "app::ring<int>::grow()") ==
           "app::ring<int>::slot");
 }

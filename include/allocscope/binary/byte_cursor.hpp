@@ -34,11 +34,15 @@ public:
         seek(start);
     }
 
-    ALLOCSCOPE_INLINE bool ok() const noexcept { return ok_; }
-    ALLOCSCOPE_INLINE bool at_end() const noexcept { return !ok_ || at_ >= bytes_.size; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool ok() const noexcept { return ok_; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool at_end() const noexcept {
+        return !ok_ || at_ >= bytes_.size;
+    }
     ALLOCSCOPE_INLINE std::size_t at() const noexcept { return at_; }
     ALLOCSCOPE_INLINE byte_view bytes() const noexcept { return bytes_; }
-    ALLOCSCOPE_INLINE std::size_t remaining() const noexcept { return ok_ ? bytes_.size - at_ : 0; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE std::size_t remaining() const noexcept {
+        return ok_ ? bytes_.size - at_ : 0;
+    }
     ALLOCSCOPE_INLINE void fail() noexcept { ok_ = false; }
 
     ALLOCSCOPE_INLINE void seek(std::uint64_t position) noexcept {

@@ -104,8 +104,8 @@ namespace plain {
 // The part of a list that does not depend on the type of its values.
 class any_list {
 public:
-    ALLOCSCOPE_INLINE std::size_t size() const noexcept { return raw_.size; }
-    ALLOCSCOPE_INLINE bool empty() const noexcept { return raw_.size == 0; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE std::size_t size() const noexcept { return raw_.size; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool empty() const noexcept { return raw_.size == 0; }
     ALLOCSCOPE_INLINE void pop_back() noexcept { --raw_.size; }
     ALLOCSCOPE_INLINE void clear() noexcept { raw_.size = 0; }
     // Forgets the values after the first `size`.
@@ -125,14 +125,18 @@ public:
     ALLOCSCOPE_INLINE constexpr list() noexcept {}  // stays empty: it has no memory
     ALLOCSCOPE_INLINE explicit list(arena& memory) noexcept : any_list(memory) {}
 
-    ALLOCSCOPE_INLINE T* data() const noexcept { return static_cast<T*>(raw_.values); }
-    ALLOCSCOPE_INLINE T* begin() const noexcept { return static_cast<T*>(raw_.values); }
-    ALLOCSCOPE_INLINE T* end() const noexcept { return begin() + raw_.size; }
-    ALLOCSCOPE_INLINE T& operator[](std::size_t at) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE T* data() const noexcept {
+        return static_cast<T*>(raw_.values);
+    }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE T* begin() const noexcept {
+        return static_cast<T*>(raw_.values);
+    }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE T* end() const noexcept { return begin() + raw_.size; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE T& operator[](std::size_t at) const noexcept {
         return static_cast<T*>(raw_.values)[at];
     }
-    ALLOCSCOPE_INLINE T& front() const noexcept { return data()[0]; }
-    ALLOCSCOPE_INLINE T& back() const noexcept { return end()[-1]; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE T& front() const noexcept { return data()[0]; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE T& back() const noexcept { return end()[-1]; }
 
     // The reference to the new value is valid until the next one is added.
     ALLOCSCOPE_INLINE T& push_back(const T& value) {

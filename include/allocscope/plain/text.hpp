@@ -25,7 +25,8 @@ class text {
 public:
     static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 
-    constexpr text() noexcept = default;
+    // Not "= default", for which g++ would write zeros first.
+    ALLOCSCOPE_INLINE constexpr text() noexcept {}
     // Not inlined, like all functions below that take a literal, because code that is not optimised
     // has hundreds of these calls.
     ALLOCSCOPE_NOINLINE constexpr text(const char* zero_ended) noexcept
@@ -34,13 +35,17 @@ public:
         : data_(data), size_(size) {}
 
     ALLOCSCOPE_INLINE constexpr const char* data() const noexcept { return data_; }
-    ALLOCSCOPE_INLINE constexpr std::size_t size() const noexcept { return size_; }
-    ALLOCSCOPE_INLINE constexpr bool empty() const noexcept { return size_ == 0; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE constexpr std::size_t size() const noexcept { return size_; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE constexpr bool empty() const noexcept { return size_ == 0; }
     ALLOCSCOPE_INLINE constexpr const char* begin() const noexcept { return data_; }
     ALLOCSCOPE_INLINE constexpr const char* end() const noexcept { return data_ + size_; }
-    ALLOCSCOPE_INLINE constexpr char operator[](std::size_t at) const noexcept { return data_[at]; }
-    ALLOCSCOPE_INLINE constexpr char front() const noexcept { return data_[0]; }
-    ALLOCSCOPE_INLINE constexpr char back() const noexcept { return data_[size_ - 1]; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE constexpr char operator[](std::size_t at) const noexcept {
+        return data_[at];
+    }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE constexpr char front() const noexcept { return data_[0]; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE constexpr char back() const noexcept {
+        return data_[size_ - 1];
+    }
 
     ALLOCSCOPE_INLINE constexpr void remove_prefix(std::size_t count) noexcept {
         data_ += count;
@@ -55,46 +60,49 @@ public:
     }
 
     // These return positions, or npos.
-    std::size_t find(char wanted, std::size_t from = 0) const noexcept;
-    std::size_t find(text wanted, std::size_t from = 0) const noexcept;
-    std::size_t rfind(char wanted) const noexcept;
-    std::size_t rfind(text wanted) const noexcept;
-    std::size_t find_first_of(text wanted, std::size_t from = 0) const noexcept;
-    std::size_t find_first_not_of(text unwanted, std::size_t from = 0) const noexcept;
-    std::size_t find_last_not_of(text unwanted) const noexcept;
+    ALLOCSCOPE_PURE std::size_t find(char wanted, std::size_t from = 0) const noexcept;
+    ALLOCSCOPE_PURE std::size_t find(text wanted, std::size_t from = 0) const noexcept;
+    ALLOCSCOPE_PURE std::size_t rfind(char wanted) const noexcept;
+    ALLOCSCOPE_PURE std::size_t rfind(text wanted) const noexcept;
+    ALLOCSCOPE_PURE std::size_t find_first_of(text wanted, std::size_t from = 0) const noexcept;
+    ALLOCSCOPE_PURE std::size_t find_first_not_of(text unwanted,
+                                                  std::size_t from = 0) const noexcept;
+    ALLOCSCOPE_PURE std::size_t find_last_not_of(text unwanted) const noexcept;
 
-    bool starts_with(text start) const noexcept;
-    bool starts_with(const char* start) const noexcept;
-    bool ends_with(text end) const noexcept;
-    bool ends_with(const char* end) const noexcept;
-    bool contains(text wanted) const noexcept { return find(wanted) != npos; }
-    bool contains(const char* wanted) const noexcept { return find(text{wanted}) != npos; }
+    ALLOCSCOPE_PURE bool starts_with(text start) const noexcept;
+    ALLOCSCOPE_PURE bool starts_with(const char* start) const noexcept;
+    ALLOCSCOPE_PURE bool ends_with(text end) const noexcept;
+    ALLOCSCOPE_PURE bool ends_with(const char* end) const noexcept;
+    ALLOCSCOPE_PURE bool contains(text wanted) const noexcept { return find(wanted) != npos; }
+    ALLOCSCOPE_PURE bool contains(const char* wanted) const noexcept {
+        return find(text{wanted}) != npos;
+    }
 
     // Below 0, 0 or above 0; bytes are compared as unsigned numbers.
-    int compare(text other) const noexcept;
+    ALLOCSCOPE_PURE int compare(text other) const noexcept;
 
 private:
     const char* data_ = "";
     std::size_t size_ = 0;
 };
 
-ALLOCSCOPE_NOINLINE bool operator==(text a, text b) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool operator==(const text& a, const text& b) noexcept {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
 }
-ALLOCSCOPE_NOINLINE bool operator!=(text a, text b) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool operator!=(const text& a, const text& b) noexcept {
     return !(a == b);
 }
 // Most comparisons end at the first character, where a call of strlen() would be most of the work.
-ALLOCSCOPE_NOINLINE bool operator==(text a, const char* b) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool operator==(const text& a, const char* b) noexcept {
     for (std::size_t i = 0; i < a.size(); ++i) {
         if (a[i] != b[i] || b[i] == '\0') return false;
     }
     return b[a.size()] == '\0';
 }
-ALLOCSCOPE_NOINLINE bool operator!=(text a, const char* b) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool operator!=(const text& a, const char* b) noexcept {
     return !(a == b);
 }
-ALLOCSCOPE_INLINE bool operator<(text a, text b) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool operator<(text a, text b) noexcept {
     return a.compare(b) < 0;
 }
 

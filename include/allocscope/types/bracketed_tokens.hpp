@@ -58,16 +58,16 @@ public:
     text text_at(std::size_t at) const noexcept { return spelling_at(tokens_, at); }
     // Whether a token is `wanted`, or one of the words in `words`. Not inlined, because unoptimised
     // code has hundreds of these calls.
-    bool is_at(std::size_t at, const char* wanted) const noexcept;
-    bool is_any_at(std::size_t at, const char* words) const noexcept;
-    bool is_word_at(std::size_t at) const noexcept;
+    ALLOCSCOPE_PURE bool is_at(std::size_t at, const char* wanted) const noexcept;
+    ALLOCSCOPE_PURE bool is_any_at(std::size_t at, const char* words) const noexcept;
+    ALLOCSCOPE_PURE bool is_word_at(std::size_t at) const noexcept;
 
     // The token that closes the bracket at `at`, or the bracket that the token at `at` closes; 0 if
     // there is none.
-    std::size_t partner(std::size_t at) const noexcept { return partners_[at]; }
+    ALLOCSCOPE_PURE std::size_t partner(std::size_t at) const noexcept { return partners_[at]; }
 
     // The index after the `>` that closes the `<` at `at`; 0 if there is none nearby.
-    std::size_t behind_angles(std::size_t at) const noexcept;
+    ALLOCSCOPE_PURE std::size_t behind_angles(std::size_t at) const noexcept;
 
     // The name in `struct alignas(64) name` and `struct [[deprecated]] name`; `at` is behind
     // `struct`.

@@ -43,7 +43,7 @@ struct function_name {
     list<name_component> components;  // empty if the text is not a function's name
     text whole;                       // from the first component to the last
 
-    ALLOCSCOPE_INLINE bool is_known() const noexcept { return !components.empty(); }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_known() const noexcept { return !components.empty(); }
     const name_component& last() const noexcept { return components.back(); }
 };
 

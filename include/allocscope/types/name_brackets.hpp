@@ -32,7 +32,7 @@ constexpr std::size_t no_position = text::npos;
 constexpr text lower_case = "abcdefghijklmnopqrstuvwxyz";
 constexpr std::size_t max_open_brackets = 512;  // names with more open brackets are not understood
 
-ALLOCSCOPE_INLINE bool is_name_character(char c) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_name_character(char c) noexcept {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }
@@ -63,7 +63,7 @@ ALLOCSCOPE_NOINLINE text listed_start(text name, text words) noexcept {
 }
 
 // True if `word`, which contains no space, is one of the words in `words`.
-ALLOCSCOPE_NOINLINE bool is_listed(text word, text words) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool is_listed(const text& word, text words) noexcept {
     if (word.empty() || word.size() > words.size()) return false;
     const char* const last = words.end() - word.size();  // where the word may begin
     for (const char* at = words.begin(); at <= last; ++at) {
@@ -78,7 +78,7 @@ ALLOCSCOPE_NOINLINE bool is_listed(text word, text words) noexcept {
     return false;
 }
 
-ALLOCSCOPE_NOINLINE bool is_listed(text word, const char* words) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool is_listed(const text& word, const char* words) noexcept {
     return is_listed(word, text{words});
 }
 

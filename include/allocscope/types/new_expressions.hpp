@@ -47,7 +47,7 @@ public:
     }
 
     // The scope of a token in a block.
-    ALLOCSCOPE_INLINE std::size_t scope_of(std::size_t at) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE std::size_t scope_of(std::size_t at) const noexcept {
         return scopes_.scope_of(at);
     }
 
@@ -70,7 +70,9 @@ public:
         return begins && (first == nullptr || begun < first) ? begun : first;
     }
 
-    bool is_macro(text name) const noexcept { return is_known_as(name, macro_name); }
+    ALLOCSCOPE_PURE bool is_macro(text name) const noexcept {
+        return is_known_as(name, macro_name);
+    }
 
     // The only definition of a macro; null: the file does not show what it stands for.
     const macro_line* definition_of(text macro, bool may_be_default = false) const noexcept {
@@ -98,36 +100,38 @@ public:
     }
 
     // Whether the file defines a type or a namespace with this name.
-    ALLOCSCOPE_INLINE bool is_defined(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_defined(text name) const noexcept {
         return is_known_as(name, defined_name);
     }
 
-    ALLOCSCOPE_INLINE bool is_class_template(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_class_template(text name) const noexcept {
         return is_known_as(name, template_name);
     }
 
     // Whether `using` or `typedef` declares the name inside a template: it may depend on the
     // parameters.
-    ALLOCSCOPE_INLINE bool is_template_alias(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_template_alias(text name) const noexcept {
         return is_known_as(name, template_alias_name);
     }
 
     // Whether the name is an alias for the type of an expression, which may differ each time.
-    ALLOCSCOPE_INLINE bool is_alias_of_expression(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_alias_of_expression(text name) const noexcept {
         return is_known_as(name, expression_alias_name);
     }
 
     // Whether a function with this name has a `new` in a default argument: `part(int* p = new
     // int);` Compilers place it at the call, which may be `new part`.
-    bool has_new_in_default(text name) const noexcept { return is_known_as(name, defaulting_name); }
+    ALLOCSCOPE_PURE bool has_new_in_default(text name) const noexcept {
+        return is_known_as(name, defaulting_name);
+    }
 
     // Whether the file may declare a function with this name: `part tool(int)`.
-    ALLOCSCOPE_INLINE bool declares_function(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool declares_function(text name) const noexcept {
         return is_known_as(name, function_name);
     }
 
     // Whether the file has `name(...) ->`, as in a guide for the deduction of arguments.
-    ALLOCSCOPE_INLINE bool may_guide(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool may_guide(text name) const noexcept {
         return is_known_as(name, guide_name);
     }
 
@@ -139,7 +143,7 @@ public:
 
     // The token with the name of the only class with this name that the file defines; 0: none or
     // several.
-    ALLOCSCOPE_INLINE std::size_t class_named(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE std::size_t class_named(text name) const noexcept {
         const std::uint32_t* found = classes_.find(name);
         return found != nullptr ? *found : 0;
     }
@@ -151,7 +155,7 @@ public:
     }
 
     // Whether the file uses this name of the standard library without "std::".
-    ALLOCSCOPE_INLINE bool is_standard_name(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_standard_name(text name) const noexcept {
         if (is_known_as(name, class_name)) return false;
         if (is_known_as(name, standard_name)) return true;
         // Hardly anybody gives these names to a class of their own.
@@ -170,7 +174,7 @@ public:
     }
 
     // Index of the first token at or after a line and column.
-    std::size_t token_from(int line, int column) const noexcept {
+    ALLOCSCOPE_PURE std::size_t token_from(int line, int column) const noexcept {
         return token_behind(tokens(), line, column, last_token_);
     }
 
@@ -222,7 +226,7 @@ private:
 
     void add_meaning(text name, unsigned meaning) { names_[name] |= meaning; }
 
-    bool is_known_as(text name, unsigned meaning) const noexcept {
+    ALLOCSCOPE_PURE bool is_known_as(text name, unsigned meaning) const noexcept {
         const unsigned* known = names_.find(name);
         return known != nullptr && (*known & meaning) != 0;
     }

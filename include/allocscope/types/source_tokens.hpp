@@ -59,7 +59,7 @@ struct token_list {
     list<text> includes;  // of #include "..."
 };
 
-inline bool is_word(text token) noexcept {
+ALLOCSCOPE_PURE inline bool is_word(const text& token) noexcept {
     return !token.empty() && is_name_character(token[0]) && !(token[0] >= '0' && token[0] <= '9');
 }
 

@@ -365,6 +365,9 @@ ALLOCSCOPE_NAMESPACE_END
 #define ALLOCSCOPE_SLOW_PATH \
     __attribute__((noinline, cold, visibility("hidden"), ALLOCSCOPE_PRIVATE_RARE)) inline
 #define ALLOCSCOPE_NOINLINE __attribute__((noinline, visibility("hidden"))) inline
+// Of a function that only reads. In `if (a && f())` g++ without optimisation writes the result of any
+// other function into a variable first; there are hundreds of these in cold code.
+#define ALLOCSCOPE_PURE __attribute__((pure))
 #define ALLOCSCOPE_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define ALLOCSCOPE_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
@@ -3385,11 +3388,15 @@ public:
         seek(start);
     }
 
-    ALLOCSCOPE_INLINE bool ok() const noexcept { return ok_; }
-    ALLOCSCOPE_INLINE bool at_end() const noexcept { return !ok_ || at_ >= bytes_.size; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool ok() const noexcept { return ok_; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool at_end() const noexcept {
+        return !ok_ || at_ >= bytes_.size;
+    }
     ALLOCSCOPE_INLINE std::size_t at() const noexcept { return at_; }
     ALLOCSCOPE_INLINE byte_view bytes() const noexcept { return bytes_; }
-    ALLOCSCOPE_INLINE std::size_t remaining() const noexcept { return ok_ ? bytes_.size - at_ : 0; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE std::size_t remaining() const noexcept {
+        return ok_ ? bytes_.size - at_ : 0;
+    }
     ALLOCSCOPE_INLINE void fail() noexcept { ok_ = false; }
 
     ALLOCSCOPE_INLINE void seek(std::uint64_t position) noexcept {
@@ -4824,7 +4831,8 @@ class text {
 public:
     static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 
-    constexpr text() noexcept = default;
+    // Not "= default", for which g++ would write zeros first.
+    ALLOCSCOPE_INLINE constexpr text() noexcept {}
     // Not inlined, like all functions below that take a literal, because code that is not optimised
     // has hundreds of these calls.
     ALLOCSCOPE_NOINLINE constexpr text(const char* zero_ended) noexcept
@@ -4833,13 +4841,17 @@ public:
         : data_(data), size_(size) {}
 
     ALLOCSCOPE_INLINE constexpr const char* data() const noexcept { return data_; }
-    ALLOCSCOPE_INLINE constexpr std::size_t size() const noexcept { return size_; }
-    ALLOCSCOPE_INLINE constexpr bool empty() const noexcept { return size_ == 0; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE constexpr std::size_t size() const noexcept { return size_; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE constexpr bool empty() const noexcept { return size_ == 0; }
     ALLOCSCOPE_INLINE constexpr const char* begin() const noexcept { return data_; }
     ALLOCSCOPE_INLINE constexpr const char* end() const noexcept { return data_ + size_; }
-    ALLOCSCOPE_INLINE constexpr char operator[](std::size_t at) const noexcept { return data_[at]; }
-    ALLOCSCOPE_INLINE constexpr char front() const noexcept { return data_[0]; }
-    ALLOCSCOPE_INLINE constexpr char back() const noexcept { return data_[size_ - 1]; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE constexpr char operator[](std::size_t at) const noexcept {
+        return data_[at];
+    }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE constexpr char front() const noexcept { return data_[0]; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE constexpr char back() const noexcept {
+        return data_[size_ - 1];
+    }
 
     ALLOCSCOPE_INLINE constexpr void remove_prefix(std::size_t count) noexcept {
         data_ += count;
@@ -4854,46 +4866,49 @@ public:
     }
 
     // These return positions, or npos.
-    std::size_t find(char wanted, std::size_t from = 0) const noexcept;
-    std::size_t find(text wanted, std::size_t from = 0) const noexcept;
-    std::size_t rfind(char wanted) const noexcept;
-    std::size_t rfind(text wanted) const noexcept;
-    std::size_t find_first_of(text wanted, std::size_t from = 0) const noexcept;
-    std::size_t find_first_not_of(text unwanted, std::size_t from = 0) const noexcept;
-    std::size_t find_last_not_of(text unwanted) const noexcept;
+    ALLOCSCOPE_PURE std::size_t find(char wanted, std::size_t from = 0) const noexcept;
+    ALLOCSCOPE_PURE std::size_t find(text wanted, std::size_t from = 0) const noexcept;
+    ALLOCSCOPE_PURE std::size_t rfind(char wanted) const noexcept;
+    ALLOCSCOPE_PURE std::size_t rfind(text wanted) const noexcept;
+    ALLOCSCOPE_PURE std::size_t find_first_of(text wanted, std::size_t from = 0) const noexcept;
+    ALLOCSCOPE_PURE std::size_t find_first_not_of(text unwanted,
+                                                  std::size_t from = 0) const noexcept;
+    ALLOCSCOPE_PURE std::size_t find_last_not_of(text unwanted) const noexcept;
 
-    bool starts_with(text start) const noexcept;
-    bool starts_with(const char* start) const noexcept;
-    bool ends_with(text end) const noexcept;
-    bool ends_with(const char* end) const noexcept;
-    bool contains(text wanted) const noexcept { return find(wanted) != npos; }
-    bool contains(const char* wanted) const noexcept { return find(text{wanted}) != npos; }
+    ALLOCSCOPE_PURE bool starts_with(text start) const noexcept;
+    ALLOCSCOPE_PURE bool starts_with(const char* start) const noexcept;
+    ALLOCSCOPE_PURE bool ends_with(text end) const noexcept;
+    ALLOCSCOPE_PURE bool ends_with(const char* end) const noexcept;
+    ALLOCSCOPE_PURE bool contains(text wanted) const noexcept { return find(wanted) != npos; }
+    ALLOCSCOPE_PURE bool contains(const char* wanted) const noexcept {
+        return find(text{wanted}) != npos;
+    }
 
     // Below 0, 0 or above 0; bytes are compared as unsigned numbers.
-    int compare(text other) const noexcept;
+    ALLOCSCOPE_PURE int compare(text other) const noexcept;
 
 private:
     const char* data_ = "";
     std::size_t size_ = 0;
 };
 
-ALLOCSCOPE_NOINLINE bool operator==(text a, text b) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool operator==(const text& a, const text& b) noexcept {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
 }
-ALLOCSCOPE_NOINLINE bool operator!=(text a, text b) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool operator!=(const text& a, const text& b) noexcept {
     return !(a == b);
 }
 // Most comparisons end at the first character, where a call of strlen() would be most of the work.
-ALLOCSCOPE_NOINLINE bool operator==(text a, const char* b) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool operator==(const text& a, const char* b) noexcept {
     for (std::size_t i = 0; i < a.size(); ++i) {
         if (a[i] != b[i] || b[i] == '\0') return false;
     }
     return b[a.size()] == '\0';
 }
-ALLOCSCOPE_NOINLINE bool operator!=(text a, const char* b) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool operator!=(const text& a, const char* b) noexcept {
     return !(a == b);
 }
-ALLOCSCOPE_INLINE bool operator<(text a, text b) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool operator<(text a, text b) noexcept {
     return a.compare(b) < 0;
 }
 
@@ -5550,8 +5565,8 @@ namespace plain {
 // The part of a list that does not depend on the type of its values.
 class any_list {
 public:
-    ALLOCSCOPE_INLINE std::size_t size() const noexcept { return raw_.size; }
-    ALLOCSCOPE_INLINE bool empty() const noexcept { return raw_.size == 0; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE std::size_t size() const noexcept { return raw_.size; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool empty() const noexcept { return raw_.size == 0; }
     ALLOCSCOPE_INLINE void pop_back() noexcept { --raw_.size; }
     ALLOCSCOPE_INLINE void clear() noexcept { raw_.size = 0; }
     // Forgets the values after the first `size`.
@@ -5571,14 +5586,18 @@ public:
     ALLOCSCOPE_INLINE constexpr list() noexcept {}  // stays empty: it has no memory
     ALLOCSCOPE_INLINE explicit list(arena& memory) noexcept : any_list(memory) {}
 
-    ALLOCSCOPE_INLINE T* data() const noexcept { return static_cast<T*>(raw_.values); }
-    ALLOCSCOPE_INLINE T* begin() const noexcept { return static_cast<T*>(raw_.values); }
-    ALLOCSCOPE_INLINE T* end() const noexcept { return begin() + raw_.size; }
-    ALLOCSCOPE_INLINE T& operator[](std::size_t at) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE T* data() const noexcept {
+        return static_cast<T*>(raw_.values);
+    }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE T* begin() const noexcept {
+        return static_cast<T*>(raw_.values);
+    }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE T* end() const noexcept { return begin() + raw_.size; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE T& operator[](std::size_t at) const noexcept {
         return static_cast<T*>(raw_.values)[at];
     }
-    ALLOCSCOPE_INLINE T& front() const noexcept { return data()[0]; }
-    ALLOCSCOPE_INLINE T& back() const noexcept { return end()[-1]; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE T& front() const noexcept { return data()[0]; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE T& back() const noexcept { return end()[-1]; }
 
     // The reference to the new value is valid until the next one is added.
     ALLOCSCOPE_INLINE T& push_back(const T& value) {
@@ -20352,7 +20371,7 @@ constexpr std::size_t no_position = text::npos;
 constexpr text lower_case = "abcdefghijklmnopqrstuvwxyz";
 constexpr std::size_t max_open_brackets = 512;  // names with more open brackets are not understood
 
-ALLOCSCOPE_INLINE bool is_name_character(char c) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_name_character(char c) noexcept {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }
@@ -20383,7 +20402,7 @@ ALLOCSCOPE_NOINLINE text listed_start(text name, text words) noexcept {
 }
 
 // True if `word`, which contains no space, is one of the words in `words`.
-ALLOCSCOPE_NOINLINE bool is_listed(text word, text words) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool is_listed(const text& word, text words) noexcept {
     if (word.empty() || word.size() > words.size()) return false;
     const char* const last = words.end() - word.size();  // where the word may begin
     for (const char* at = words.begin(); at <= last; ++at) {
@@ -20398,7 +20417,7 @@ ALLOCSCOPE_NOINLINE bool is_listed(text word, text words) noexcept {
     return false;
 }
 
-ALLOCSCOPE_NOINLINE bool is_listed(text word, const char* words) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool is_listed(const text& word, const char* words) noexcept {
     return is_listed(word, text{words});
 }
 
@@ -20524,7 +20543,7 @@ struct function_name {
     list<name_component> components;  // empty if the text is not a function's name
     text whole;                       // from the first component to the last
 
-    ALLOCSCOPE_INLINE bool is_known() const noexcept { return !components.empty(); }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_known() const noexcept { return !components.empty(); }
     const name_component& last() const noexcept { return components.back(); }
 };
 
@@ -26466,7 +26485,7 @@ struct token_list {
     list<text> includes;  // of #include "..."
 };
 
-inline bool is_word(text token) noexcept {
+ALLOCSCOPE_PURE inline bool is_word(const text& token) noexcept {
     return !token.empty() && is_name_character(token[0]) && !(token[0] >= '0' && token[0] <= '9');
 }
 
@@ -26759,16 +26778,16 @@ public:
     text text_at(std::size_t at) const noexcept { return spelling_at(tokens_, at); }
     // Whether a token is `wanted`, or one of the words in `words`. Not inlined, because unoptimised
     // code has hundreds of these calls.
-    bool is_at(std::size_t at, const char* wanted) const noexcept;
-    bool is_any_at(std::size_t at, const char* words) const noexcept;
-    bool is_word_at(std::size_t at) const noexcept;
+    ALLOCSCOPE_PURE bool is_at(std::size_t at, const char* wanted) const noexcept;
+    ALLOCSCOPE_PURE bool is_any_at(std::size_t at, const char* words) const noexcept;
+    ALLOCSCOPE_PURE bool is_word_at(std::size_t at) const noexcept;
 
     // The token that closes the bracket at `at`, or the bracket that the token at `at` closes; 0 if
     // there is none.
-    std::size_t partner(std::size_t at) const noexcept { return partners_[at]; }
+    ALLOCSCOPE_PURE std::size_t partner(std::size_t at) const noexcept { return partners_[at]; }
 
     // The index after the `>` that closes the `<` at `at`; 0 if there is none nearby.
-    std::size_t behind_angles(std::size_t at) const noexcept;
+    ALLOCSCOPE_PURE std::size_t behind_angles(std::size_t at) const noexcept;
 
     // The name in `struct alignas(64) name` and `struct [[deprecated]] name`; `at` is behind
     // `struct`.
@@ -27428,7 +27447,7 @@ public:
     }
 
     // The scope of a token in a block.
-    ALLOCSCOPE_INLINE std::size_t scope_of(std::size_t at) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE std::size_t scope_of(std::size_t at) const noexcept {
         return scopes_.scope_of(at);
     }
 
@@ -27451,7 +27470,9 @@ public:
         return begins && (first == nullptr || begun < first) ? begun : first;
     }
 
-    bool is_macro(text name) const noexcept { return is_known_as(name, macro_name); }
+    ALLOCSCOPE_PURE bool is_macro(text name) const noexcept {
+        return is_known_as(name, macro_name);
+    }
 
     // The only definition of a macro; null: the file does not show what it stands for.
     const macro_line* definition_of(text macro, bool may_be_default = false) const noexcept {
@@ -27479,36 +27500,38 @@ public:
     }
 
     // Whether the file defines a type or a namespace with this name.
-    ALLOCSCOPE_INLINE bool is_defined(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_defined(text name) const noexcept {
         return is_known_as(name, defined_name);
     }
 
-    ALLOCSCOPE_INLINE bool is_class_template(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_class_template(text name) const noexcept {
         return is_known_as(name, template_name);
     }
 
     // Whether `using` or `typedef` declares the name inside a template: it may depend on the
     // parameters.
-    ALLOCSCOPE_INLINE bool is_template_alias(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_template_alias(text name) const noexcept {
         return is_known_as(name, template_alias_name);
     }
 
     // Whether the name is an alias for the type of an expression, which may differ each time.
-    ALLOCSCOPE_INLINE bool is_alias_of_expression(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_alias_of_expression(text name) const noexcept {
         return is_known_as(name, expression_alias_name);
     }
 
     // Whether a function with this name has a `new` in a default argument: `part(int* p = new
     // int);` Compilers place it at the call, which may be `new part`.
-    bool has_new_in_default(text name) const noexcept { return is_known_as(name, defaulting_name); }
+    ALLOCSCOPE_PURE bool has_new_in_default(text name) const noexcept {
+        return is_known_as(name, defaulting_name);
+    }
 
     // Whether the file may declare a function with this name: `part tool(int)`.
-    ALLOCSCOPE_INLINE bool declares_function(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool declares_function(text name) const noexcept {
         return is_known_as(name, function_name);
     }
 
     // Whether the file has `name(...) ->`, as in a guide for the deduction of arguments.
-    ALLOCSCOPE_INLINE bool may_guide(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool may_guide(text name) const noexcept {
         return is_known_as(name, guide_name);
     }
 
@@ -27520,7 +27543,7 @@ public:
 
     // The token with the name of the only class with this name that the file defines; 0: none or
     // several.
-    ALLOCSCOPE_INLINE std::size_t class_named(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE std::size_t class_named(text name) const noexcept {
         const std::uint32_t* found = classes_.find(name);
         return found != nullptr ? *found : 0;
     }
@@ -27532,7 +27555,7 @@ public:
     }
 
     // Whether the file uses this name of the standard library without "std::".
-    ALLOCSCOPE_INLINE bool is_standard_name(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_standard_name(text name) const noexcept {
         if (is_known_as(name, class_name)) return false;
         if (is_known_as(name, standard_name)) return true;
         // Hardly anybody gives these names to a class of their own.
@@ -27551,7 +27574,7 @@ public:
     }
 
     // Index of the first token at or after a line and column.
-    std::size_t token_from(int line, int column) const noexcept {
+    ALLOCSCOPE_PURE std::size_t token_from(int line, int column) const noexcept {
         return token_behind(tokens(), line, column, last_token_);
     }
 
@@ -27603,7 +27626,7 @@ private:
 
     void add_meaning(text name, unsigned meaning) { names_[name] |= meaning; }
 
-    bool is_known_as(text name, unsigned meaning) const noexcept {
+    ALLOCSCOPE_PURE bool is_known_as(text name, unsigned meaning) const noexcept {
         const unsigned* known = names_.find(name);
         return known != nullptr && (*known & meaning) != 0;
     }

@@ -18,6 +18,7 @@ typedef struct { long key[3]; } part_t;
 struct node { long key[5]; };
 struct shelf { void* any; part_t* parts; char* title; };
 union cell { long number; char raw[24]; };
+extern long double* numbers;
 typedef unsigned char byte;
 #define ALLOCATE(T) ((T*)malloc(sizeof(T)))
 """
@@ -32,6 +33,8 @@ void* volatile kept[32];
 int count;
 struct shelf shelf;
 struct node* node;
+long double* numbers;
+__attribute__((used)) static char* line;
 __attribute__((noinline)) static void fill(struct shelf* to) {
     to->any = malloc(sizeof(part_t));             /* part_t */
     to->parts = calloc(4, sizeof(to->parts[0]));  /* part_t */
@@ -58,10 +61,16 @@ __attribute__((noinline)) static void pass(const part_t* from, long n) {
     keep_two(malloc(n + 8), malloc(3 * sizeof(int)));    /* ?, int or ? */
     keep_two(malloc(n + 8), ALLOCATE(int));              /* ?, int or ? */
 }
+__attribute__((noinline)) static void name(void) {
+    line = malloc(count + 400);                          /* char */
+    shelf.title = malloc(count + 401);                   /* char */
+    numbers = malloc(6 * sizeof *numbers);               /* long double */
+}
 int main() {
     fill(&shelf);
     hide((long)shelf.any);
     pass(shelf.parts, count);
+    name();
     return 0;
 }
 """
@@ -71,7 +80,8 @@ def types_of(allocscope, compiler, folder, name, flags):
     (folder / "parts.h").write_text(HEADER)
     source, program, report = folder / name, folder / "program", folder / "report.json"
     casts = SOURCE
-    for member, kind in ("parts", "part_t"), ("node", "struct node"), ("title", "char"):
+    for member, kind in ("parts", "part_t"), ("node", "struct node"), ("title", "char"), \
+            ("line", "char"), ("numbers", "long double"):
         casts = casts.replace(f"{member} = ", f"{member} = ({kind}*)")
     source.write_text(casts if name.endswith("cpp") else SOURCE)
     subprocess.run([compiler, "-g", *flags, str(source), "-o", str(program)], check=True)

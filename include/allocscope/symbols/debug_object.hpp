@@ -336,13 +336,16 @@ private:
                    const entry_name& name) {
         const nearby_lines& nearby = source.nearby;
         if (is_standard_header(frame.file)) {
-            // g++ forgets inlined calls if it merged the called function with another one. Then the
-            // line is the library's, and not one of the function in the frame.
+            // g++ forgets inlined calls if it merged the called function with another one, and with
+            // -std=c++20 those around a call of operator new. Then the line is the library's, and
+            // not one of the function in the frame. The code that the call returns to belongs to
+            // the same statement, but the code before it may be that of another block.
             const text own = file_of(name, source);
             if (own.empty() || is_standard_header(own)) return;
-            const std::uint64_t before = nearby.before(call, 0, own, name.line);
+            std::uint64_t line = nearby.library_call_behind(call, own);
+            if (line == 0) line = nearby.before(call, 0, own, name.line);
             frame.file = own;
-            frame.line = as_line(before != 0 ? before : name.line);
+            frame.line = as_line(line != 0 ? line : name.line);
             frame.column = 0;
             frame.is_nearby = true;
             return;

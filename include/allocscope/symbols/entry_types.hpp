@@ -41,7 +41,7 @@ namespace symbolize {
 enum class asked_name {
     type,       // an alias or a class, or a member of it: "value::inner"
     parameter,  // of a template, or a member of it: "T::value_type"
-    variable,   // a variable or a parameter of the function, or a member of it: "v.x", "v->x.y"
+    variable,   // a variable of the function or the file, or a member of it: "v.x", "v->x.y"
     result      // what the function returns; the name is ""
 };
 
@@ -68,11 +68,14 @@ public:
         const text first = name.substr(0, name.find_first_of(":.-"));
         std::uint64_t scope = function;
         for (int outer = 0; outer < most_links && scope != 0; ++outer) {
+            const bool is_whole_unit = scope == unit_around(function);
             const found_type found = look_up(scope, first, wanted);
             if (found.count != 0) {
                 return found.count == 1 ? spelled_member(found.type, name, first) : text{};
             }
-            if (wanted == asked_name::variable) break;
+            if (wanted != asked_name::variable || is_whole_unit) continue;
+            if (names_a_type(read(scope).tag)) break;  // or it is in a base class
+            if (scope == 0) scope = unit_around(function);
         }
         return {};
     }
@@ -189,8 +192,10 @@ private:
             if (walker.depth() != open) continue;
             if (shape->tag == detail::dwarf::tag_lexical_block && shape->has_children) ++open;
             const bool is_base = shape->tag == detail::dwarf::tag_inheritance;
-            if (is_base ? wanted == asked_name::parameter : !is_wanted(shape->tag, wanted))
+            if (is_base ? wanted == asked_name::parameter : !is_wanted(shape->tag, wanted)) {
+                if (shape->has_children && walker.depth() == open) walker.skip_to_sibling();
                 continue;
+            }
             const std::uint64_t child = walker.offset() | unit.header.file;
             const entry_facts facts = read_facts(unit, walker);
             if (is_base) bases.push_back(facts.type);
@@ -209,6 +214,12 @@ private:
                                                         std::uint64_t entry) {
         const std::size_t number = entry_names::enclosing(unit, entry);
         return number != 0 ? unit.scopes[number - 1].begin | unit.header.file : 0;
+    }
+
+    // The entry with all variables of the file.
+    std::uint64_t unit_around(std::uint64_t entry) {
+        const debug_unit* unit = units_.unit_of_entry(entry);
+        return unit != nullptr ? unit->header.first_entry | unit->header.file : 0;
     }
 
     // `name` begins with `first`, which has the type `type`; the rest are members.

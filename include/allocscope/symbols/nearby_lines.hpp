@@ -79,6 +79,18 @@ public:
         return 0;
     }
 
+    // The line at which `call` calls what the nearest code behind the address belongs to, if all of
+    // it up to there is code of the standard library; 0: it is not.
+    std::uint64_t library_call_behind(std::size_t call, text file) const {
+        const line_table::row* at = at_;
+        while (at != nullptr && ++at < rows_.end && rows_.address_of(*at) < function_.high) {
+            if (!is_standard_header(lines_.path_of(at->file, texts_))) break;
+            const std::uint64_t line = line_at(*at, call, file);
+            if (line != 0) return line;
+        }
+        return 0;
+    }
+
     // The lines around a frame's call, with its own line left out.
     lines_near_call around(std::size_t call, const code_frame& frame) const {
         const auto line = static_cast<std::uint64_t>(frame.line);

@@ -36,6 +36,22 @@ inline text own_name_of(const read_name& name) noexcept {
     return name.parts.is_known() ? name.parts.last().name : text{};
 }
 
+// Whether the template parameters around a declaration have the same names around a place: a member
+// that is defined outside of its class may give them others.
+inline bool has_parameters_of(arena& memory, const source_outline& file, std::size_t place,
+                              std::size_t declaration) {
+    const list<const template_header*> own = file.headers_around(memory, declaration);
+    const list<const template_header*> around = file.headers_around(memory, place);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+        const list<text>& names = own[i]->parameters;
+        if (i == around.size() || around[i]->parameters.size() != names.size()) return false;
+        for (std::size_t k = 0; k < names.size(); ++k) {
+            if (around[i]->parameters[k] != names[k]) return false;
+        }
+    }
+    return true;
+}
+
 // The type in the tokens from `begin` to `end`, as it is meant at the place of a call in a frame;
 // "" if that is not certain. The frame is not the one that `knowledge` is about.
 inline text spelled_at(read_names& names, const code_frame& frame, const source_outline& file,
@@ -44,6 +60,7 @@ inline text spelled_at(read_names& names, const code_frame& frame, const source_
     const function_name& function = names.of(frame.function).parts;
     const type_knowledge less = knowledge.elsewhere();
     const std::size_t scope = file.scope_of(at);
+    if (!has_parameters_of(names.scratch(), file, scope, file.scope_of(begin))) return {};
     const type_spelling spelling{names.scratch(), file, begin, scope, function, less};
     return spelling.spelled(begin, end);
 }
@@ -74,13 +91,27 @@ inline std::size_t variable_of_call(const source_outline& file, std::size_t at, 
     return file.text_at(member) == function ? member - 2 : 0;
 }
 
+// The member of `v.member` or `v->member`, if the file defines the class of v; `name` is the token
+// with the name of the member.
+inline declared_variable member_of_variable(const source_outline& file, std::size_t name) {
+    const std::size_t owner = name - 2;
+    if (owner < 2 || !file.is_word_at(owner) || file.is_any_at(owner - 1, ". -> ::")) return {};
+    const declared_variable found = find_variable(file, owner);
+    const std::size_t end = found.end - (file.is_at(name - 1, "->") ? 1U : 0U);  // without the *
+    if (!found.is_known() || end != found.begin + 1) return {};
+    const text type = file.text_at(found.begin);
+    const std::size_t open = file.is_class_template(type) ? 0 : body_of_class(file, type);
+    return open != 0 ? member_of(file, open, file.text_at(name)) : declared_variable{};
+}
+
 // The tokens of the type of the object whose member function or constructor is called at `at`.
 inline declared_variable object_of_call(const source_outline& file, std::size_t at, text function) {
     const std::size_t behind = file.behind_name(at);
     const bool is_object = file.is_at(behind - 1, ">") && file.is_any_at(behind, "( {");
     if (is_object) return {at, at, behind};  // clang: `box<int>(3)`
     const std::size_t name = variable_of_call(file, at, function);
-    if (name < 2 || file.is_any_at(name - 1, ". -> ::")) return {};
+    if (name < 2 || file.is_at(name - 1, "::")) return {};
+    if (file.is_any_at(name - 1, ". ->")) return member_of_variable(file, name);
     if (file.is_at(name, ">")) return {name, begin_of_type(file, name + 1), name + 1};
     if (!file.is_word_at(name) || file.is_macro(file.text_at(name))) return {};
     declared_variable found = find_variable(file, name);

@@ -108,9 +108,25 @@ inline bool is_in_sizeof(const source_outline& file, std::size_t at) noexcept {
            (file.is_at(at - 1, "(") && file.is_at(at - 2, "sizeof"));
 }
 
+// The brace of the class that a function defined outside of it belongs to, `void box<T>::put(`, if
+// the bracket at `open` is that of its parameters; 0: the file does not define such a class.
+inline std::size_t class_of_member(const source_outline& file, std::size_t open) noexcept {
+    std::size_t name = open;
+    if (name < 4 || !file.is_at(name -= 2, "::")) return 0;
+    const std::size_t begin = begin_of_type(file, name);
+    if (file.is_at(--name, ">")) {
+        while (name > begin && !file.is_at(name, "<")) --name;
+        --name;
+    }
+    // Not for the initialiser of a base class: `: outer::base(3)`.
+    const bool is_initialiser = file.is_any_at(begin - 1, ": ,");
+    return begin != 0 && !is_initialiser ? body_of_class(file, file.text_at(name)) : 0;
+}
+
 // Searches the blocks around the token at `from`, the innermost first, and what classes declare
-// behind the place. That token may itself be the declaration. Namespaces are not searched, because
-// a base class may have a variable of that name.
+// behind the place, also that of a member which is defined outside of it. That token may itself be
+// the declaration. Namespaces are not searched, because a base class may have a variable of that
+// name.
 inline declared_variable find_variable(const source_outline& file, std::size_t from) noexcept {
     const text name = file.text_at(from);
     constexpr std::size_t most_tokens = 4096;
@@ -134,6 +150,10 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             is_in_header = true;
         } else if (token == ";") {
             is_in_header = is_in_statement = false;
+        } else if (token == "(" && is_in_header && found.at == 0) {
+            const std::size_t open = class_of_member(file, at);
+            if (open != 0) found = member_of(file, open, name);
+            if (found.at != 0) return found;
         } else if (token == name && found.at == 0) {
             constexpr text in_expressions =
                 "; { } ( ) = + - ! . -> :: ? / % return else do case throw co_return co_yield "

@@ -46,6 +46,12 @@ public:
         if (first == "namespace") return path_behind(nearest->at + 3);
         const text function = plain_name(memory_, name_);
         text whole = knowledge_.qualified_in(word, function);
+        // The debug information may lack the class, or only the innermost one of that name.
+        const bool is_described = knowledge_.kind_of(word) >= name_kind::type;
+        if (!is_described || is_declared_again(word)) {
+            const text declared = declared_path(word, function);
+            if (declared.size() > whole.size()) return declared;
+        }
         const text member = whole.empty() ? in_own_template(word) : text{};
         if (!member.empty()) return member;
         if (whole.empty() && first == "using") return path_behind(nearest->at + 1);
@@ -113,6 +119,64 @@ private:
         return found;
     }
 
+    // The path of the class that the file declares in the innermost scope around the function or the
+    // place; "" if that is not certain.
+    text declared_path(text word, text function) const {
+        const bool is_bare = name_.components.size() < 2;  // with -g1, of an inlined function
+        std::size_t block = block_around(place_);
+        while (block != 0 && kind_of_block(file_, block) == block_kind::of_function) {
+            block = block_around(block);
+        }
+        if (is_bare) function = path_of(block, {});
+        text found;
+        for (const name_declaration* each = file_.last_declared(word); each != nullptr;
+             each = file_.declared_before(*each)) {
+            const text path = path_of(each->block, word);
+            const bool is_inside = path.size() > word.size() &&
+                                   function.starts_with(path.substr(0, path.size() - word.size()));
+            if (file_.is_at(each->at - 2, "friend")) continue;
+            if (!is_inside && !is_around(*each)) {
+                // The function may be a member of that class, defined outside of it.
+                const bool is_of_class = kind_of_block(file_, each->block) == block_kind::of_class;
+                if (is_bare && is_of_class) return {};
+                continue;
+            }
+            const bool is_class = file_.is_any_at(each->at - 1, "struct class union enum");
+            if (path.empty() || !is_class) return {};
+            if (path.size() > found.size()) found = path;
+        }
+        return found.empty() || may_inherit(found, function) ? text{} : found;
+    }
+
+    // The path of a name in the block at `block`; "" if it may depend on a template.
+    text path_of(std::size_t block, text name) const {
+        if (!file_.headers_around(memory_, file_.scope_of(block + 1)).empty()) return {};
+        for (; block != 0; block = block_around(block)) {
+            const block_kind kind = kind_of_block(file_, block);
+            text scope;
+            if (kind == block_kind::of_class && is_word(class_of_body(file_, block))) {
+                scope = class_of_body(file_, block);
+            }
+            if (kind == block_kind::of_namespace) {
+                std::size_t begin = block;
+                while (!file_.is_at(begin - 1, "namespace")) --begin;
+                scope = begin == block ? anonymous_namespace : path_behind(begin);
+            }
+            if (scope.empty()) return {};
+            name = joined(memory_, scope, "::", name);
+        }
+        return name;
+    }
+
+    // The brace of the block around a token; 0: there is none.
+    std::size_t block_around(std::size_t at) const {
+        while (at > 1) {
+            if (file_.is_at(--at, "{")) return at;
+            if (file_.is_at(at, "}")) at = file_.partner(at);
+        }
+        return 0;
+    }
+
     // The path in the tokens from `at` on; "" if it may depend on a template.
     text path_behind(std::size_t at) const {
         text_out path{memory_};
@@ -141,14 +205,11 @@ private:
 
     // The brace of the class around the place; 0: none is.
     std::size_t class_around_place() const {
-        for (std::size_t at = place_; at > 1; --at) {
-            if (file_.is_at(at, "}")) {
-                at = file_.partner(at);
-            } else if (file_.is_at(at, "{") && kind_of_block(file_, at) == block_kind::of_class) {
-                return at;
-            }
+        std::size_t block = block_around(place_ + 1);
+        while (block != 0 && kind_of_block(file_, block) != block_kind::of_class) {
+            block = block_around(block);
         }
-        return 0;
+        return block;
     }
 
     // Whether several scopes of the file declare the name.

@@ -374,6 +374,12 @@ private:
             return copy_until(to, at_ + anonymous_namespace.size());
         }
         if (is_next("(lambda at ")) return lambda(to, skip_brackets(type_, at_));  // clang
+        if (is_next("(nullptr)") && to.out.view().ends_with("decltype")) {         // clang
+            to.out.cut(to.out.view().size() - text{"decltype"}.size());
+            to.out << "std::nullptr_t";
+            at_ += text{"(nullptr)"}.size();
+            return;
+        }
         if (depth > 0 && to.out.empty() && small_value(to)) return;
         const std::size_t behind = skip_brackets(type_, at_);
         if (leave_function(to, behind)) return;

@@ -104,6 +104,12 @@ struct owner {
 };
 constexpr int line_of_initialiser = __LINE__ - 2;
 
+short number_of_file = 3;
+__attribute__((noinline)) std::unique_ptr<short> copy_of_number() {
+    auto* const copy = new auto(number_of_file);
+    return std::unique_ptr<short>{copy};
+}
+
 }  // namespace
 
 int main() {
@@ -118,6 +124,7 @@ int main() {
     const auto g = shop::entry_by_hand();
     const auto h = other::tree<long>::make();
     const auto i = with_local_entry();
+    const auto j = copy_of_number();
     other::chain<char> small;  // its classes have other sizes than those of the next one
     small.grow('a');
     other::chain<double> large;
@@ -129,6 +136,7 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::session"), 2);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::entry"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "other::tree<long>::entry"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "short"), 1);
     for (const char* type :
          {"other::chain<char>::link", "other::chain<double>::link",
           "other::chain<char>::slots<char>", "other::chain<double>::slots<double>"}) {

@@ -143,6 +143,43 @@ TEST_CASE("bare_requests: an object without a name, a pointer, a list in braces,
     CHECK(of_vector(alias + "void load() { int parts = 3; keep(@parts(3)); }") == "?");
 }
 
+TEST_CASE("bare_requests: a member of a variable whose class the file defines") {
+    const auto reserved = [](const std::string& body) {
+        return of_vector(
+            "struct crate { using item = part*; std::vector<part> v; std::vector<item> w; };\n"
+            "template <class T> struct any { std::vector<T> v; };\nvoid load(crate& r) { " +
+                body + " }",
+            "reserve");
+    };
+    CHECK(reserved("crate c; c.v.@reserve(3);") == "part");
+    CHECK(reserved("crate* c = get(); keep(c->v.@reserve(3));") == "part");
+    CHECK(reserved("crate c; c.w.@reserve(3);") == "part*");
+    CHECK(reserved("crate c; c.x.@reserve(3);") == "?");
+    CHECK(reserved("any<int> c; c.v.@reserve(3);") == "?");
+    CHECK(reserved("auto c = get(); c.v.@reserve(3);") == "?");
+    CHECK(reserved("crate c[3]; c[0].v.@reserve(3);") == "?");
+    CHECK(reserved("crate c; b.c.v.@reserve(3);") == "?");
+    CHECK(reserved("crate** c; (*c)->v.@reserve(3);") == "?");
+}
+
+TEST_CASE("bare_requests: a member in a function that is defined outside of the class") {
+    const auto reserved = [](const std::string& before, const std::string& function) {
+        return of_vector("namespace shop { " + before + " }\n" + function, "reserve");
+    };
+    const std::string crate = "struct crate { std::vector<part> v; crate(); void load(int); };";
+    CHECK(reserved(crate, "void shop::crate::load(int n) { if (n) v.@reserve(3); }") == "part");
+    CHECK(reserved(crate, "shop::crate::crate() : n(3) { v.@reserve(3); }") == "part");
+    CHECK(reserved(crate, "void shop::crate::load(int v) { v.@reserve(3); }") == "?");
+    CHECK(reserved(crate, "void shop::other::load(int n) { v.@reserve(3); }") == "?");
+    CHECK(reserved(crate, "struct s : base { s() : shop::crate(3) { v.@reserve(3); } };") == "?");
+    const std::string any = "template <class T> struct any { std::vector<T> v; void load(); };";
+    const auto of_any = [&](const std::string& function) {
+        return of_vector(any + function, "reserve", "any<part>::load()");
+    };
+    CHECK(of_any("template <class T> void any<T>::load() { v.@reserve(3); }") == "part");
+    CHECK(of_any("template <class U> void any<U>::load() { v.@reserve(3); }") == "?");
+}
+
 TEST_CASE("bare_requests: an alias of the element type") {
     const auto of = [](const std::string& before, const char* element) {
         return of_vector(before + " void load(std::vector<" + element + ">& v) { v.@resize(3); }",

@@ -212,6 +212,8 @@ constexpr spelling spellings[] = {
     {"std::decay<int>", "std::decay<int>"},
     {"decay<int>::box<char>::type", "decay<int>::box<char>::type"},
     {"app::traits<int&>::type", "app::traits<int&>::type"},
+    {"box<decltype(nullptr), decltype(nullptr)*>", "box<std::nullptr_t, std::nullptr_t*>"},
+    {"decltype(nullptr)", "std::nullptr_t"},
     {"main::{lambda(int)#1}", "main::{lambda}"},
     {"main::{lambda}", "main::{lambda}"},
     {"main::$_0", "main::{lambda}"},

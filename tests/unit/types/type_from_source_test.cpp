@@ -241,6 +241,51 @@ TEST_CASE("type_from_source: a name has the scopes that are around the function,
           "other::left");
 }
 
+TEST_CASE("type_from_source: the scopes of a class that the debug information does not describe") {
+    static name_kind known = name_kind::undescribed;
+    const auto type_of = [](const std::string& source, const char* function) {
+        const marked_source marked{source + "\n"};
+        allocscope::symbolize::type_knowledge knowledge;
+        knowledge.kind = [](void*, allocscope::plain::text) { return known; };
+        knowledge.qualified = [](void*, allocscope::plain::text name, allocscope::plain::text) {
+            return known == name_kind::type ? name : allocscope::plain::text{};
+        };
+        return type_at(marked.path(), marked.line(), marked.column(), function, knowledge);
+    };
+    for (const name_kind kind : {name_kind::undescribed, name_kind::unknown}) {
+        known = kind;
+        const std::string lake = "namespace sea { inline namespace one { struct lake {}; } }\n";
+        const std::string again = "namespace sea::one { void f() { @new lake; } }";
+        CHECK(type_of(lake + again, "sea::one::f()") == "sea::one::lake");
+        CHECK(type_of(lake + again, "f") == "sea::one::lake");
+        CHECK(type_of("struct lake {}; " + lake + again, "f") == "sea::one::lake");
+        CHECK(type_of("struct lake {}; " + lake + "void f() { @new lake; }", "f()") == "lake");
+        CHECK(type_of("struct lake {}; " + lake + "namespace sea { void f() { @new ::lake; } }",
+                      "sea::f()") == "lake");
+        CHECK(type_of("namespace { enum class wind { calm }; void f() { @new wind; } }", "f()") ==
+              "(anonymous namespace)::wind");
+        // Another class has an inner class of the same name.
+        const std::string boat = "namespace sea { struct boat { struct bow {}; void* make(); };\n";
+        const std::string bow = "struct bow {}; void* boat::make() { return @new bow; } }";
+        CHECK(type_of(boat + bow, "sea::boat::make()") == "sea::boat::bow");
+        CHECK(type_of(boat + bow, "make") == "bow");
+        CHECK(type_of(boat + "void* f() { return @new bow; } }", "sea::f()") == "bow");
+        // A base class may have another one; an alias may be any.
+        const std::string raft = "namespace sea { struct oar {}; struct raft : base {\n";
+        CHECK(type_of(raft + "void f() { @new oar; } }; }", "sea::raft::f()") == "oar");
+        CHECK(type_of("namespace sea { struct a { friend class oar; };\nclass oar {}; void f() { "
+                      "@new oar; } }",
+                      "sea::f()") == "sea::oar");
+        CHECK(type_of("template <class T> struct sea { struct fish {}; };\nvoid f() { @new fish; }",
+                      "f()") == "fish");
+    }
+    // The debug information has only the outer one of that name.
+    known = name_kind::type;
+    CHECK(type_of("struct lake {}; namespace sea { struct lake {}; }\n"
+                  "namespace sea { void f() { @new lake; } }",
+                  "sea::f()") == "sea::lake");
+}
+
 TEST_CASE("type_from_source: an alias for the type of an expression is not taken for a class") {
     const char* generic = "auto f = [](auto x) { using T = decltype(x); return @new T(); };";
     CHECK(type_at_mark(generic, "main::{lambda(auto:1)#1}::operator()<int>(int) const") == "int");

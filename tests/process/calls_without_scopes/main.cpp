@@ -1,0 +1,77 @@
+// Danger: g++ -std=c++20 -O2 does not describe the library's functions that it inlined around some
+// calls of operator new. Their rows would have the line of another statement, whose code lies in
+// front of the call.
+// not with: tsan (it sees nothing where there is one thread)
+// about: stacks
+
+#include "../../support/process_test.hpp"
+
+#include <allocscope/allocscope.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+using namespace allocscope_test;
+
+namespace {
+
+struct layer {
+    std::vector<double> last, bias{1, 2};
+    __attribute__((noinline)) std::vector<double> forward(const std::vector<double>& input);
+};
+
+constexpr int line_of_last = __LINE__ + 2;
+std::vector<double> layer::forward(const std::vector<double>& input) {
+    last = input;
+    std::vector<double> result(bias);
+    for (double& each : result) each += input[0];
+    return result;
+}
+
+layer* first;
+std::vector<double> outcome;
+std::vector<const int*> numbers;
+std::vector<std::function<int(int)>> steps;
+std::vector<unsigned char> key, copy;
+
+int twice(int number) {
+    return 2 * number;
+}
+
+constexpr int line_of_numbers = __LINE__ + 4;
+__attribute__((noinline)) void run(const int* one, const int* two) {
+    first = new layer;
+    outcome = first->forward({1, 2, 3});
+    numbers.assign({one, two});
+    steps = {twice, [k = 3L, m = 4L, n = 5L](int v) { return static_cast<int>(v * k + m - n); }};
+    key = {1, 2, 3};
+    copy.assign(key.begin(), key.end());
+}
+
+std::size_t objects_at(const allocscope::snapshot& seen, int line) {
+    std::size_t objects = 0;
+    for (const allocscope::snapshot::row& row : seen) {
+        if (row.line == line) objects += row.objects;
+    }
+    return objects;
+}
+
+}  // namespace
+
+int main() {
+    watchdog();
+    const int one = 1;
+    const int two = 2;
+    const allocscope::scope window{"calls"};
+    run(&one, &two);
+    const allocscope::snapshot seen = window.stats();
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_last), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_last + 1), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 1), 2);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 2), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 3), 1);
+    delete first;
+    return verdict();
+}

@@ -31871,7 +31871,14 @@ ALLOCSCOPE_INLINE bool is_allocation_wrapper(text name) noexcept {
         "_TIFFrealloc PR_Malloc PR_Calloc PR_Realloc gcry_malloc gcry_xmalloc jv_mem_alloc "
         "jv_mem_calloc jv_mem_realloc XtMalloc XtCalloc XtRealloc safe_zalloc mcxAlloc mcxRealloc "
         "mcxNAlloc mcxNRealloc ajMemCalloc ajMemCalloc0 ajMemCallocZero ajMemResize "
-        "ajMemResizeZero gmt_memory_func";
+        "ajMemResizeZero gmt_memory_func coq_stat_alloc sq_vm_malloc sq_vm_realloc stredup "
+        "VSICallocVerbose VSIReallocVerbose VSIStrdup CRYPTO_clear_realloc BlastMemDup "
+        "ber_memalloc_x ber_memcalloc_x ber_memrealloc_x ber_strdup_x ck_malloc ck_calloc "
+        "ck_realloc_u32 pari_malloc pari_calloc pari_realloc pari_strdup rmalloc rcalloc rrealloc "
+        "rstrdup rstrndup safe_strdup sqlite3MallocZero sqlite3DbStrNDup xmlCharStrdup "
+        "usal_smalloc scm_malloc scm_calloc scm_realloc scm_strdup ngx_memalign my_strdup "
+        "my_strndup prvTidytmbstrdup prvTidytmbstrndup Jim_Alloc Jim_StrDup Jim_StrDupLen "
+        "greedy_realloc";
     return is_listed(name, names);
 }
 

@@ -25,13 +25,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
 
 import inputs
 from judges import HERE, NAMES, PATH, cannot_judge, find_allocscope, judges
+from lists import read_list
 
 MOST_EVENTS = 3_000_000
 CANNOT_RUN_HERE = 77
+FIELDS = {"name", "package", "command", "setup", "stdin", "quick", "differs", "time_stands_still",
+          "environment", "unaware"}
 LOADER = "/lib64/ld-linux-x86-64.so.2"
 # A request to Valgrind: four rotations of rdi by 128 bits together, and xchg rbx, rbx. All that is
 # nothing to a processor, so the one who asks learns that Valgrind is not there.
@@ -41,18 +43,6 @@ NOTHING = b"\x90" * len(REQUEST)
 
 class left_out(Exception):
     pass
-
-
-def read_list(path, names, is_quick):
-    programs = tomllib.loads(path.read_text(encoding="utf-8"))["program"]
-    known = {"name", "package", "command", "setup", "stdin", "quick", "differs",
-             "time_stands_still", "environment", "unaware"}
-    for each in programs:
-        if set(each) - known:
-            sys.exit(f"{path.name}: {each.get('name')} has unknown fields {set(each) - known}")
-    return [each for each in programs
-            if (not names or any(part in each["name"] for part in names))
-            and (not is_quick or "quick" in each)]
 
 
 def resolve(command):
@@ -244,7 +234,8 @@ def parse_arguments():
 
 def main():
     arguments = parse_arguments()
-    programs = read_list(HERE / "exactness.toml", arguments.names, arguments.quick)
+    programs = read_list(HERE / "exactness.toml", "program", FIELDS, arguments.names,
+                         arguments.quick)
     if arguments.packages or arguments.list:
         shown = {each["package"] for each in programs} if arguments.packages else \
             [each["name"] for each in programs]

@@ -19,23 +19,14 @@ import re
 import subprocess
 import sys
 import tempfile
-import tomllib
 
 from judges import COMPILER, HERE, NAMES, cannot_judge, find_allocscope, judges
+from lists import read_list
 
 SOURCES = HERE / "hazards"
 FIELDS = {"name", "hazards", "libraries", "beside", "rounds", "full", "rounds_are_a_macro",
           "arguments", "environments", "processes", "flags", "answer", "answers", "ends", "endings"}
 CANNOT_RUN_HERE = 77
-
-
-def read_list(names):
-    programs = tomllib.loads((HERE / "hazards.toml").read_text(encoding="utf-8"))["program"]
-    for each in programs:
-        if set(each) - FIELDS:
-            sys.exit(f"hazards.toml: {each.get('name')} has unknown fields {set(each) - FIELDS}")
-    return [each for each in programs
-            if not names or any(part in each["name"] for part in names)]
 
 
 def compile_source(name, target, *flags):
@@ -165,7 +156,7 @@ def main():
     parser.add_argument("--record", default="exact", choices=("exact", "sampled", "counters"))
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
-    programs = read_list(arguments.names)
+    programs = read_list(HERE / "hazards.toml", "program", FIELDS, arguments.names)
     if arguments.list:
         print("\n".join(f"{each['name']}: {each['hazards']}" for each in programs))
         return 0

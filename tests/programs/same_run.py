@@ -26,11 +26,11 @@ import struct
 import subprocess
 import sys
 import tempfile
-import tomllib
 
 import exactness
 import inputs
 from judges import HERE, NAMES, cannot_judge, find_allocscope, judges, quiet_child
+from lists import read_list
 
 SECONDS = 120
 CANNOT_RUN_HERE = 77
@@ -38,16 +38,6 @@ FIELDS = {"name", "package", "command", "setup", "stdin", "environment", "client
           "in_flight", "quick"}
 # The shell is recorded as a program of its own, and becomes the program with the shim in front.
 START = 'LD_PRELOAD="$0:$LD_PRELOAD" exec "$@"'
-
-
-def read_list(names, is_quick):
-    programs = tomllib.loads((HERE / "same_run.toml").read_text(encoding="utf-8"))["program"]
-    for each in programs:
-        if set(each) - FIELDS:
-            sys.exit(f"same_run.toml: {each.get('name')} has unknown fields {set(each) - FIELDS}")
-    return [each for each in programs
-            if (not names or any(part in each["name"] for part in names))
-            and (not is_quick or each.get("quick"))]
 
 
 class double_counter:
@@ -147,7 +137,8 @@ def main():
     parser.add_argument("--times", type=int, default=1)
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
-    programs = read_list(arguments.names, arguments.quick)
+    programs = read_list(HERE / "same_run.toml", "program", FIELDS, arguments.names,
+                         arguments.quick)
     if arguments.list or arguments.packages:
         shown = {each["package" if arguments.packages else "name"] for each in programs}
         print("\n".join(sorted(shown)))

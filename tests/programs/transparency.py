@@ -26,10 +26,10 @@ import stat
 import subprocess
 import sys
 import tempfile
-import tomllib
 
 import inputs
 from judges import HERE, PATH, find_allocscope, judges, quiet_child, watched
+from lists import read_list
 
 SECONDS = 120
 MOST_BARE_RUNS = 4
@@ -98,17 +98,6 @@ class pattern:
 
 def text_of(tokens):
     return b"".join(b"*" if each is None else each for each in tokens).decode(errors="replace")
-
-
-def read_list(names, is_quick):
-    text = (HERE / "transparency.toml").read_text(encoding="utf-8")
-    commands = tomllib.loads(text)["command"]
-    for each in commands:
-        if set(each) - FIELDS or ("command" in each) == ("shell" in each):
-            sys.exit(f"transparency.toml: the fields of {each.get('name')} are not right")
-    return [each for each in commands
-            if (not names or any(part in each["name"] for part in names))
-            and (not is_quick or each.get("quick"))]
 
 
 def library(name):
@@ -277,7 +266,11 @@ def main():
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
-    commands = read_list(arguments.names, arguments.quick)
+    commands = read_list(HERE / "transparency.toml", "command", FIELDS, arguments.names,
+                         arguments.quick)
+    for each in commands:
+        if ("command" in each) == ("shell" in each):
+            sys.exit(f"transparency.toml: {each['name']} is to have a command or a shell")
     if arguments.list:
         print("\n".join(each["name"] for each in commands))
         return 0

@@ -117,6 +117,15 @@ TEST_CASE("frame_rule: functions around malloc that C programs have are the libr
                              "successful_malloc",
                              "Storage_ALLOCATE",
                              "CPLMalloc",
+                             "coq_stat_alloc",
+                             "sq_vm_realloc",
+                             "VSICallocVerbose",
+                             "ber_memcalloc_x",
+                             "ck_realloc_u32",
+                             "rstrndup",
+                             "scm_realloc",
+                             "prvTidytmbstrdup",
+                             "greedy_realloc",
                              "safe_zalloc"}) {
         CAPTURE(std::string{name});
         CHECK(is_library(name));

@@ -21400,6 +21400,12 @@ private:
             return copy_until(to, at_ + anonymous_namespace.size());
         }
         if (is_next("(lambda at ")) return lambda(to, skip_brackets(type_, at_));  // clang
+        if (is_next("(nullptr)") && to.out.view().ends_with("decltype")) {         // clang
+            to.out.cut(to.out.view().size() - text{"decltype"}.size());
+            to.out << "std::nullptr_t";
+            at_ += text{"(nullptr)"}.size();
+            return;
+        }
         if (depth > 0 && to.out.empty() && small_value(to)) return;
         const std::size_t behind = skip_brackets(type_, at_);
         if (leave_function(to, behind)) return;
@@ -22225,7 +22231,7 @@ namespace symbolize {
 enum class asked_name {
     type,       // an alias or a class, or a member of it: "value::inner"
     parameter,  // of a template, or a member of it: "T::value_type"
-    variable,   // a variable or a parameter of the function, or a member of it: "v.x", "v->x.y"
+    variable,   // a variable of the function or the file, or a member of it: "v.x", "v->x.y"
     result      // what the function returns; the name is ""
 };
 
@@ -22252,11 +22258,14 @@ public:
         const text first = name.substr(0, name.find_first_of(":.-"));
         std::uint64_t scope = function;
         for (int outer = 0; outer < most_links && scope != 0; ++outer) {
+            const bool is_whole_unit = scope == unit_around(function);
             const found_type found = look_up(scope, first, wanted);
             if (found.count != 0) {
                 return found.count == 1 ? spelled_member(found.type, name, first) : text{};
             }
-            if (wanted == asked_name::variable) break;
+            if (wanted != asked_name::variable || is_whole_unit) continue;
+            if (names_a_type(read(scope).tag)) break;  // or it is in a base class
+            if (scope == 0) scope = unit_around(function);
         }
         return {};
     }
@@ -22373,8 +22382,10 @@ private:
             if (walker.depth() != open) continue;
             if (shape->tag == detail::dwarf::tag_lexical_block && shape->has_children) ++open;
             const bool is_base = shape->tag == detail::dwarf::tag_inheritance;
-            if (is_base ? wanted == asked_name::parameter : !is_wanted(shape->tag, wanted))
+            if (is_base ? wanted == asked_name::parameter : !is_wanted(shape->tag, wanted)) {
+                if (shape->has_children && walker.depth() == open) walker.skip_to_sibling();
                 continue;
+            }
             const std::uint64_t child = walker.offset() | unit.header.file;
             const entry_facts facts = read_facts(unit, walker);
             if (is_base) bases.push_back(facts.type);
@@ -22393,6 +22404,12 @@ private:
                                                         std::uint64_t entry) {
         const std::size_t number = entry_names::enclosing(unit, entry);
         return number != 0 ? unit.scopes[number - 1].begin | unit.header.file : 0;
+    }
+
+    // The entry with all variables of the file.
+    std::uint64_t unit_around(std::uint64_t entry) {
+        const debug_unit* unit = units_.unit_of_entry(entry);
+        return unit != nullptr ? unit->header.first_entry | unit->header.file : 0;
     }
 
     // `name` begins with `first`, which has the type `type`; the rest are members.
@@ -23676,6 +23693,18 @@ public:
             if (++at == rows_.end || rows_.address_of(*at) >= function_.high) break;
             const std::uint64_t found = line_at(*at, call, file);
             if (found != 0 && found != line) return found;
+        }
+        return 0;
+    }
+
+    // The line at which `call` calls what the nearest code behind the address belongs to, if all of
+    // it up to there is code of the standard library; 0: it is not.
+    std::uint64_t library_call_behind(std::size_t call, text file) const {
+        const line_table::row* at = at_;
+        while (at != nullptr && ++at < rows_.end && rows_.address_of(*at) < function_.high) {
+            if (!is_standard_header(lines_.path_of(at->file, texts_))) break;
+            const std::uint64_t line = line_at(*at, call, file);
+            if (line != 0) return line;
         }
         return 0;
     }
@@ -25038,13 +25067,16 @@ private:
                    const entry_name& name) {
         const nearby_lines& nearby = source.nearby;
         if (is_standard_header(frame.file)) {
-            // g++ forgets inlined calls if it merged the called function with another one. Then the
-            // line is the library's, and not one of the function in the frame.
+            // g++ forgets inlined calls if it merged the called function with another one, and with
+            // -std=c++20 those around a call of operator new. Then the line is the library's, and
+            // not one of the function in the frame. The code that the call returns to belongs to
+            // the same statement, but the code before it may be that of another block.
             const text own = file_of(name, source);
             if (own.empty() || is_standard_header(own)) return;
-            const std::uint64_t before = nearby.before(call, 0, own, name.line);
+            std::uint64_t line = nearby.library_call_behind(call, own);
+            if (line == 0) line = nearby.before(call, 0, own, name.line);
             frame.file = own;
-            frame.line = as_line(before != 0 ? before : name.line);
+            frame.line = as_line(line != 0 ? line : name.line);
             frame.column = 0;
             frame.is_nearby = true;
             return;
@@ -28103,9 +28135,25 @@ inline bool is_in_sizeof(const source_outline& file, std::size_t at) noexcept {
            (file.is_at(at - 1, "(") && file.is_at(at - 2, "sizeof"));
 }
 
+// The brace of the class that a function defined outside of it belongs to, `void box<T>::put(`, if
+// the bracket at `open` is that of its parameters; 0: the file does not define such a class.
+inline std::size_t class_of_member(const source_outline& file, std::size_t open) noexcept {
+    std::size_t name = open;
+    if (name < 4 || !file.is_at(name -= 2, "::")) return 0;
+    const std::size_t begin = begin_of_type(file, name);
+    if (file.is_at(--name, ">")) {
+        while (name > begin && !file.is_at(name, "<")) --name;
+        --name;
+    }
+    // Not for the initialiser of a base class: `: outer::base(3)`.
+    const bool is_initialiser = file.is_any_at(begin - 1, ": ,");
+    return begin != 0 && !is_initialiser ? body_of_class(file, file.text_at(name)) : 0;
+}
+
 // Searches the blocks around the token at `from`, the innermost first, and what classes declare
-// behind the place. That token may itself be the declaration. Namespaces are not searched, because
-// a base class may have a variable of that name.
+// behind the place, also that of a member which is defined outside of it. That token may itself be
+// the declaration. Namespaces are not searched, because a base class may have a variable of that
+// name.
 inline declared_variable find_variable(const source_outline& file, std::size_t from) noexcept {
     const text name = file.text_at(from);
     constexpr std::size_t most_tokens = 4096;
@@ -28129,6 +28177,10 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             is_in_header = true;
         } else if (token == ";") {
             is_in_header = is_in_statement = false;
+        } else if (token == "(" && is_in_header && found.at == 0) {
+            const std::size_t open = class_of_member(file, at);
+            if (open != 0) found = member_of(file, open, name);
+            if (found.at != 0) return found;
         } else if (token == name && found.at == 0) {
             constexpr text in_expressions =
                 "; { } ( ) = + - ! . -> :: ? / % return else do case throw co_return co_yield "
@@ -28750,6 +28802,12 @@ public:
         if (first == "namespace") return path_behind(nearest->at + 3);
         const text function = plain_name(memory_, name_);
         text whole = knowledge_.qualified_in(word, function);
+        // The debug information may lack the class, or only the innermost one of that name.
+        const bool is_described = knowledge_.kind_of(word) >= name_kind::type;
+        if (!is_described || is_declared_again(word)) {
+            const text declared = declared_path(word, function);
+            if (declared.size() > whole.size()) return declared;
+        }
         const text member = whole.empty() ? in_own_template(word) : text{};
         if (!member.empty()) return member;
         if (whole.empty() && first == "using") return path_behind(nearest->at + 1);
@@ -28817,6 +28875,64 @@ private:
         return found;
     }
 
+    // The path of the class that the file declares in the innermost scope around the function or the
+    // place; "" if that is not certain.
+    text declared_path(text word, text function) const {
+        const bool is_bare = name_.components.size() < 2;  // with -g1, of an inlined function
+        std::size_t block = block_around(place_);
+        while (block != 0 && kind_of_block(file_, block) == block_kind::of_function) {
+            block = block_around(block);
+        }
+        if (is_bare) function = path_of(block, {});
+        text found;
+        for (const name_declaration* each = file_.last_declared(word); each != nullptr;
+             each = file_.declared_before(*each)) {
+            const text path = path_of(each->block, word);
+            const bool is_inside = path.size() > word.size() &&
+                                   function.starts_with(path.substr(0, path.size() - word.size()));
+            if (file_.is_at(each->at - 2, "friend")) continue;
+            if (!is_inside && !is_around(*each)) {
+                // The function may be a member of that class, defined outside of it.
+                const bool is_of_class = kind_of_block(file_, each->block) == block_kind::of_class;
+                if (is_bare && is_of_class) return {};
+                continue;
+            }
+            const bool is_class = file_.is_any_at(each->at - 1, "struct class union enum");
+            if (path.empty() || !is_class) return {};
+            if (path.size() > found.size()) found = path;
+        }
+        return found.empty() || may_inherit(found, function) ? text{} : found;
+    }
+
+    // The path of a name in the block at `block`; "" if it may depend on a template.
+    text path_of(std::size_t block, text name) const {
+        if (!file_.headers_around(memory_, file_.scope_of(block + 1)).empty()) return {};
+        for (; block != 0; block = block_around(block)) {
+            const block_kind kind = kind_of_block(file_, block);
+            text scope;
+            if (kind == block_kind::of_class && is_word(class_of_body(file_, block))) {
+                scope = class_of_body(file_, block);
+            }
+            if (kind == block_kind::of_namespace) {
+                std::size_t begin = block;
+                while (!file_.is_at(begin - 1, "namespace")) --begin;
+                scope = begin == block ? anonymous_namespace : path_behind(begin);
+            }
+            if (scope.empty()) return {};
+            name = joined(memory_, scope, "::", name);
+        }
+        return name;
+    }
+
+    // The brace of the block around a token; 0: there is none.
+    std::size_t block_around(std::size_t at) const {
+        while (at > 1) {
+            if (file_.is_at(--at, "{")) return at;
+            if (file_.is_at(at, "}")) at = file_.partner(at);
+        }
+        return 0;
+    }
+
     // The path in the tokens from `at` on; "" if it may depend on a template.
     text path_behind(std::size_t at) const {
         text_out path{memory_};
@@ -28845,14 +28961,11 @@ private:
 
     // The brace of the class around the place; 0: none is.
     std::size_t class_around_place() const {
-        for (std::size_t at = place_; at > 1; --at) {
-            if (file_.is_at(at, "}")) {
-                at = file_.partner(at);
-            } else if (file_.is_at(at, "{") && kind_of_block(file_, at) == block_kind::of_class) {
-                return at;
-            }
+        std::size_t block = block_around(place_ + 1);
+        while (block != 0 && kind_of_block(file_, block) != block_kind::of_class) {
+            block = block_around(block);
         }
-        return 0;
+        return block;
     }
 
     // Whether several scopes of the file declare the name.
@@ -29355,6 +29468,22 @@ inline text own_name_of(const read_name& name) noexcept {
     return name.parts.is_known() ? name.parts.last().name : text{};
 }
 
+// Whether the template parameters around a declaration have the same names around a place: a member
+// that is defined outside of its class may give them others.
+inline bool has_parameters_of(arena& memory, const source_outline& file, std::size_t place,
+                              std::size_t declaration) {
+    const list<const template_header*> own = file.headers_around(memory, declaration);
+    const list<const template_header*> around = file.headers_around(memory, place);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+        const list<text>& names = own[i]->parameters;
+        if (i == around.size() || around[i]->parameters.size() != names.size()) return false;
+        for (std::size_t k = 0; k < names.size(); ++k) {
+            if (around[i]->parameters[k] != names[k]) return false;
+        }
+    }
+    return true;
+}
+
 // The type in the tokens from `begin` to `end`, as it is meant at the place of a call in a frame;
 // "" if that is not certain. The frame is not the one that `knowledge` is about.
 inline text spelled_at(read_names& names, const code_frame& frame, const source_outline& file,
@@ -29363,6 +29492,7 @@ inline text spelled_at(read_names& names, const code_frame& frame, const source_
     const function_name& function = names.of(frame.function).parts;
     const type_knowledge less = knowledge.elsewhere();
     const std::size_t scope = file.scope_of(at);
+    if (!has_parameters_of(names.scratch(), file, scope, file.scope_of(begin))) return {};
     const type_spelling spelling{names.scratch(), file, begin, scope, function, less};
     return spelling.spelled(begin, end);
 }
@@ -29393,13 +29523,27 @@ inline std::size_t variable_of_call(const source_outline& file, std::size_t at, 
     return file.text_at(member) == function ? member - 2 : 0;
 }
 
+// The member of `v.member` or `v->member`, if the file defines the class of v; `name` is the token
+// with the name of the member.
+inline declared_variable member_of_variable(const source_outline& file, std::size_t name) {
+    const std::size_t owner = name - 2;
+    if (owner < 2 || !file.is_word_at(owner) || file.is_any_at(owner - 1, ". -> ::")) return {};
+    const declared_variable found = find_variable(file, owner);
+    const std::size_t end = found.end - (file.is_at(name - 1, "->") ? 1U : 0U);  // without the *
+    if (!found.is_known() || end != found.begin + 1) return {};
+    const text type = file.text_at(found.begin);
+    const std::size_t open = file.is_class_template(type) ? 0 : body_of_class(file, type);
+    return open != 0 ? member_of(file, open, file.text_at(name)) : declared_variable{};
+}
+
 // The tokens of the type of the object whose member function or constructor is called at `at`.
 inline declared_variable object_of_call(const source_outline& file, std::size_t at, text function) {
     const std::size_t behind = file.behind_name(at);
     const bool is_object = file.is_at(behind - 1, ">") && file.is_any_at(behind, "( {");
     if (is_object) return {at, at, behind};  // clang: `box<int>(3)`
     const std::size_t name = variable_of_call(file, at, function);
-    if (name < 2 || file.is_any_at(name - 1, ". -> ::")) return {};
+    if (name < 2 || file.is_at(name - 1, "::")) return {};
+    if (file.is_any_at(name - 1, ". ->")) return member_of_variable(file, name);
     if (file.is_at(name, ">")) return {name, begin_of_type(file, name + 1), name + 1};
     if (!file.is_word_at(name) || file.is_macro(file.text_at(name))) return {};
     declared_variable found = find_variable(file, name);

@@ -20634,6 +20634,9 @@ private:
         }
         while (at < name_.size() && (name_[at] != '(' || is_next(at, anonymous_namespace))) {
             const char c = name_[at];
+            const char before = name_[at - 1];
+            // "operator box<int><int>": the last brackets are those of the template
+            if (c == '<' && (before == '>' || before == '*')) break;
             at = c == '<' || c == '{' || c == '(' ? skip_brackets(name_, at) : at + 1;
         }
         return at;  // no_position is also after the end
@@ -27540,8 +27543,9 @@ public:
                is_listed(name,
                          "string wstring vector deque forward_list map multimap multiset "
                          "priority_queue unordered_map unordered_set unordered_multimap shared_ptr "
-                         "unique_ptr "
-                         "ostringstream istringstream stringstream");
+                         "unique_ptr ostringstream istringstream stringstream runtime_error "
+                         "logic_error invalid_argument out_of_range domain_error length_error "
+                         "range_error overflow_error underflow_error");
     }
 
     // The token after a name with its scopes and template arguments; 0 if it cannot be read.
@@ -28926,7 +28930,7 @@ public:
                 if (word.empty() || (!is_whole && may_be_captured(word))) return false;
                 i = close;
             } else if (is_word(word)) {
-                const bool is_inner = i > begin && file_.is_at(i - 1, "::");
+                const bool is_inner = i > begin && file_.is_any_at(i - 1, ":: template");
                 const bool is_argument =
                     file_.is_any_at(i - 1, "< ,") && file_.is_any_at(i + 1, "> ,");
                 const text known = is_inner ? text{} : of_template(i, begin, end, depth);
@@ -29019,7 +29023,7 @@ public:
         if (!instantiated_.empty() && headers_.empty()) return {};
         if (!headers_.empty() && file_.is_template_alias(word)) return {};
         if (file_.is_alias_of_expression(word)) return {};
-        if (file_.is_standard_name(word)) return joined(memory_, "std::", word);
+        if (is_standard_name(word)) return joined(memory_, "std::", word);
         return has_arguments ? qualified_type(word) : own_class(word);
     }
 
@@ -29043,6 +29047,12 @@ public:
         return is_described(word, is_in_template() ? name_kind::type : name_kind::undescribed);
     }
 
+    // Whether the name means std's, and no type of that name in a scope around the function.
+    bool is_standard_name(text word) const {
+        return file_.is_standard_name(word) &&
+               knowledge_.qualified_in(word, plain_name(memory_, name_)).empty();
+    }
+
     // The debug information may lack these templates, or have another type with such a name.
     static ALLOCSCOPE_INLINE bool is_standard_template(text word) noexcept {
         return find_default_rule(word) != nullptr ||
@@ -29059,7 +29069,8 @@ public:
             "timed_mutex shared_mutex condition_variable any stringstream ostringstream "
             "istringstream stringbuf ifstream ofstream fstream filebuf exception runtime_error "
             "logic_error invalid_argument out_of_range domain_error length_error range_error "
-            "bad_alloc system_error error_code locale regex smatch cmatch random_device mt19937 "
+            "overflow_error underflow_error bad_alloc system_error error_code locale regex smatch "
+            "cmatch random_device mt19937 "
             "mt19937_64 once_flag type_index byte size_t ptrdiff_t nullptr_t exception_ptr "
             "stop_source stop_token monotonic_buffer_resource synchronized_pool_resource "
             "unsynchronized_pool_resource uint8_t uint16_t uint32_t uint64_t int8_t int16_t "
@@ -29440,9 +29451,14 @@ inline text called_name(read_names& names, const list<code_frame>& frames, std::
     // A base class that has the function may have other arguments, but not a constructor.
     const text whole = joined(names.memory(), scope, "::", function);
     const function_name& parts = names.of(whole).parts;
-    if (is_constructor(parts)) return whole;
     const source_outline* inner = nullptr;
     const std::size_t inside = token_of(frames[called], sources, inner);
+    // `make<int>(3)` calls a function, although it looks like `box<int>(3)`.
+    if (is_constructor(parts)) {
+        const bool is_function =
+            inside != 0 && inner->declares_function(own) && body_of_class(*inner, own) == 0;
+        return is_function ? function : whole;
+    }
     if (inside == 0 || parts.components.size() < 2) return function;
     const std::size_t open =
         body_of_class(*inner, parts.components[parts.components.size() - 2].name);
@@ -30283,9 +30299,12 @@ private:
         return builtin_type{}.take(word) || is_parameter(word) || is_described(word);
     }
 
+    // With -g1 nobody knows what a namespace around the function has.
     bool is_of_standard_library(text own) const {
-        return file_.is_at(expression_.type_begin, "std") &&
-               (is_standard_template(own) || is_standard_class(own));
+        const bool is_seen = knowledge_.kind_of(own) != name_kind::undescribed;
+        const bool is_of_std =
+            file_.is_at(expression_.type_begin, "std") || (is_seen && is_standard_name(own));
+        return is_of_std && (is_standard_template(own) || is_standard_class(own));
     }
 
     // Whether the block may be that of a `new` in a default argument, and its size would not show
@@ -31208,6 +31227,14 @@ inline type_answer type_of_typed_allocator(arena& memory, const function_name& n
     return printed_answer(memory, first_argument(memory, scope.arguments), type_evidence::tag);
 }
 
+// What std::__throw_out_of_range_fmt and its like throw: "std::out_of_range"; "" for others. With
+// -g1, clang names inlined functions without scopes.
+inline text type_of_thrower(arena& memory, text plain) {
+    if (plain.starts_with("std::")) plain.remove_prefix(5);
+    if (!plain.starts_with("__throw_") || plain.ends_with("ios_failure")) return {};
+    return joined(memory, "std::", plain.substr(8, plain.find("_fmt") - 8));
+}
+
 // The object of the C library that the source asks for at a call of one of its functions.
 inline text type_of_c_call(const code_frame& call, source_cache& sources) {
     const source_outline* file = nullptr;
@@ -31238,6 +31265,10 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
         }
         const type_answer answer = names.alone(function, false);
         return answer.evidence == type_evidence::make_frame ? answer : type_answer{};
+    }
+    if (is_throwing(frames, asking)) {
+        const text thrown = type_of_thrower(names.memory(), names.of(function).plain);
+        if (!thrown.empty()) return {thrown, type_evidence::make_frame};
     }
     const type_answer tagged = type_of_typed_allocator(names.memory(), names.of(function).parts);
     if (tagged.is_known()) return tagged;

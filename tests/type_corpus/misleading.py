@@ -262,6 +262,15 @@ LINES = [
      "template <class T> using li = std::vector<T>; __attribute__((noinline)) void g() { "
      "keep(new li<pl>(3)); } } F { m@::li<int> l{}; keep(&l); k@::g(); }",
      ["pl", "std::vector<pl>", "li<pl>"]),
+    # Whose arguments are they?
+    ("struct d@ { template <class T> struct part { T v; }; }; template <class D> struct use@ { "
+     "template <class T> void* as() { return new typename D::template part<T>(); } "
+     "template <class T> operator std::pair<T, void*>() { "
+     "return {T(), new typename D::template part<T>()}; } }; F { use@<d@> u; "
+     "keep(u.template as<short>()); std::pair<int, void*> p = u; keep(p.second); }",
+     ["d@::part<short>", "d@::part<int>"]),
+    ("template <class T> T* fresh@() { return new T(); } F { keep(fresh@<hid>()); "
+     "keep(fresh@<pl>()); }", ["hid", "pl"]),
     # What is not said by the size or by the name alone
     ("struct a@ { long v; }; struct b@ { long v[3]; }; template <class... T> void all@(int n) { "
      "int i = 0; ((i++ == 0 ? keep(new T[n]) : void()), ...); } F { all@<a@, b@>(3); }", ["a@"]),

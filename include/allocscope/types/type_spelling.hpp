@@ -93,7 +93,7 @@ public:
                 if (word.empty() || (!is_whole && may_be_captured(word))) return false;
                 i = close;
             } else if (is_word(word)) {
-                const bool is_inner = i > begin && file_.is_at(i - 1, "::");
+                const bool is_inner = i > begin && file_.is_any_at(i - 1, ":: template");
                 const bool is_argument =
                     file_.is_any_at(i - 1, "< ,") && file_.is_any_at(i + 1, "> ,");
                 const text known = is_inner ? text{} : of_template(i, begin, end, depth);
@@ -186,7 +186,7 @@ public:
         if (!instantiated_.empty() && headers_.empty()) return {};
         if (!headers_.empty() && file_.is_template_alias(word)) return {};
         if (file_.is_alias_of_expression(word)) return {};
-        if (file_.is_standard_name(word)) return joined(memory_, "std::", word);
+        if (is_standard_name(word)) return joined(memory_, "std::", word);
         return has_arguments ? qualified_type(word) : own_class(word);
     }
 
@@ -210,6 +210,12 @@ public:
         return is_described(word, is_in_template() ? name_kind::type : name_kind::undescribed);
     }
 
+    // Whether the name means std's, and no type of that name in a scope around the function.
+    bool is_standard_name(text word) const {
+        return file_.is_standard_name(word) &&
+               knowledge_.qualified_in(word, plain_name(memory_, name_)).empty();
+    }
+
     // The debug information may lack these templates, or have another type with such a name.
     static ALLOCSCOPE_INLINE bool is_standard_template(text word) noexcept {
         return find_default_rule(word) != nullptr ||
@@ -226,7 +232,8 @@ public:
             "timed_mutex shared_mutex condition_variable any stringstream ostringstream "
             "istringstream stringbuf ifstream ofstream fstream filebuf exception runtime_error "
             "logic_error invalid_argument out_of_range domain_error length_error range_error "
-            "bad_alloc system_error error_code locale regex smatch cmatch random_device mt19937 "
+            "overflow_error underflow_error bad_alloc system_error error_code locale regex smatch "
+            "cmatch random_device mt19937 "
             "mt19937_64 once_flag type_index byte size_t ptrdiff_t nullptr_t exception_ptr "
             "stop_source stop_token monotonic_buffer_resource synchronized_pool_resource "
             "unsynchronized_pool_resource uint8_t uint16_t uint32_t uint64_t int8_t int16_t "

@@ -60,6 +60,35 @@ TEST_CASE("type_spelling: in a lambda, the copy of a variable is constant, but i
     CHECK(made("@new std::list<decltype(p)>", lambda) == "std::list<const int*>");
 }
 
+TEST_CASE("type_spelling: what a namespace around the function has comes before std's") {
+    allocscope::symbolize::type_knowledge knowledge;
+    knowledge.qualified = [](void*, allocscope::plain::text name, allocscope::plain::text) {
+        return allocscope::plain::text{name == "vector" ? "math::vector" : ""};
+    };
+    const auto made = [&](const char* expression) {
+        const allocscope_test::marked_source marked{
+            std::string{"using namespace std; void run() { keep("} + expression + "); }"};
+        return allocscope_test::type_at(marked.path(), marked.line(), marked.column(),
+                                        "math::run()", knowledge);
+    };
+    CHECK(made("@new vector<float>") == "math::vector<float>");
+    CHECK(made("@new deque<float>") == "std::deque<float>");
+}
+
+TEST_CASE("type_spelling: a member template of a parameter") {
+    const auto made = allocscope_test::type_at_mark;
+    const std::string source =
+        "template <class D> struct base { template <class T> void run() {\n"
+        "keep(@new typename D::template part<T>()); } };";
+    CHECK(made(source, "base<app::own>::run<int>()") == "app::own::part<int>");
+    const std::string conversion =
+        "template <class D> struct base {\n"
+        "template <class T> operator box<T>() const {\n"
+        "keep(@new typename D::template part<T>()); } };";
+    CHECK(made(conversion, "base<app::own>::operator box<int><int>() const") ==
+          "app::own::part<int>");
+}
+
 TEST_CASE("type_spelling: an alias whose meaning is not certain is no type") {
     const auto made = allocscope_test::type_at_mark;
     CHECK(made("void run() { using T = part; keep(@new T); }", "run()") == "part");

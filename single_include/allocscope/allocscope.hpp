@@ -28896,9 +28896,10 @@ public:
           instantiated_(memory) {
         for (std::size_t i = 0; i < name.components.size(); ++i) {
             const name_component& component = name.components[i];
-            const bool is_generic_lambda = i > 0 && component.name == "operator()" &&
-                                           (name.components[i - 1].name[0] == '{' ||
-                                            name.components[i - 1].name.starts_with("$_"));
+            // With -g1, clang names a lambda without what is around it.
+            const text outer = i > 0 ? name.components[i - 1].name : text{"{"};
+            const bool is_generic_lambda =
+                component.name == "operator()" && (outer[0] == '{' || outer.starts_with("$_"));
             if (!component.arguments.empty() && !is_generic_lambda) instantiated_.push_back(i);
         }
     }
@@ -29229,10 +29230,12 @@ private:
 
     // Argument `index` with which the header's template was instantiated; see meaning_of().
     text argument(std::size_t header, std::size_t index, const text* mark) const {
-        if (headers_.size() != instantiated_.size()) return {};
+        // With -g1, clang names an inlined function without the classes around it.
+        const std::size_t unseen = headers_.size() - instantiated_.size();
+        if (unseen != 0 && (name_.components.size() != 1 || header < unseen)) return {};
         if (!headers_[header]->shows_arguments) return {};
         list<text> arguments =
-            split_arguments(memory_, name_.components[instantiated_[header]].arguments);
+            split_arguments(memory_, name_.components[instantiated_[header - unseen]].arguments);
         const template_header& own = *headers_[header];
         for (std::size_t i = own.invented; i > 0 && !arguments.empty(); --i) arguments.pop_back();
         const std::size_t count = own.parameters.size();

@@ -269,6 +269,10 @@ LINES = [
      "return {T(), new typename D::template part<T>()}; } }; F { use@<d@> u; "
      "keep(u.template as<short>()); std::pair<int, void*> p = u; keep(p.second); }",
      ["d@::part<short>", "d@::part<int>"]),
+    ("template <class T> struct wide@ { template <class U> U* get() { return new U(); } }; F { "
+     "wide@<hid2> w; keep(w.template get<hid>()); keep(w.template get<pl>()); }", ["hid", "pl"]),
+    ("template <class T> void* some@(T) { auto g = [](auto x) { keep(new decltype(x)(x)); "
+     "return new T(); }; return g(3L); } F { keep(some@(pl{})); }", ["pl", "long"]),
     ("template <class T> T* fresh@() { return new T(); } F { keep(fresh@<hid>()); "
      "keep(fresh@<pl>()); }", ["hid", "pl"]),
     # What is not said by the size or by the name alone

@@ -76,17 +76,32 @@ TEST_CASE("type_spelling: what a namespace around the function has comes before 
 }
 
 TEST_CASE("type_spelling: a member template of a parameter") {
-    const auto made = allocscope_test::type_at_mark;
-    const std::string source =
-        "template <class D> struct base { template <class T> void run() {\n"
-        "keep(@new typename D::template part<T>()); } };";
-    CHECK(made(source, "base<app::own>::run<int>()") == "app::own::part<int>");
-    const std::string conversion =
-        "template <class D> struct base {\n"
-        "template <class T> operator box<T>() const {\n"
-        "keep(@new typename D::template part<T>()); } };";
-    CHECK(made(conversion, "base<app::own>::operator box<int><int>() const") ==
+    allocscope::symbolize::type_knowledge knowledge;
+    knowledge.only = [](void*, allocscope::plain::text name) {
+        return allocscope::plain::text{name == "part" ? "app::own::part" : ""};
+    };
+    const auto made = [&](const char* function, const char* name) {
+        const allocscope_test::marked_source marked{
+            std::string{"template <class D> struct base { template <class T> "} + function +
+            " { keep(@new typename D::template part<T>()); } };"};
+        return allocscope_test::type_at(marked.path(), marked.line(), marked.column(), name,
+                                        knowledge);
+    };
+    CHECK(made("void run()", "base<app::own>::run<int>()") == "app::own::part<int>");
+    CHECK(made("operator box<T>() const", "base<app::own>::operator box<int><int>() const") ==
           "app::own::part<int>");
+}
+
+TEST_CASE("type_spelling: names of inlined functions without what is around them") {
+    const auto made = allocscope_test::type_at_mark;
+    const std::string member = "template <class K> struct box { template <class T> T* make() {\n";
+    CHECK(made(member + "return @new T(); } };", "make<part>") == "part");
+    CHECK(made(member + "return @new K(); } };", "make<part>") == "?");
+    CHECK(made(member + "return @new T(); } };", "app::make<part>") == "?");
+    const std::string lambda = "template <class F> void* run(F f) { auto g = [](auto x) {\n";
+    CHECK(made(lambda + "return @new F(); }; return g(3L); }", "operator()<long>") == "?");
+    CHECK(made(lambda + "return @new decltype(x)(x); }; return g(3L); }", "operator()<long>") ==
+          "long");
 }
 
 TEST_CASE("type_spelling: an alias whose meaning is not certain is no type") {

@@ -28744,6 +28744,11 @@ public:
     }
 
 protected:
+    // The name with the scopes around the function in which the debug information has it.
+    text seen_by_function(text word) const {
+        return knowledge_.qualified_in(word, plain_name(memory_, name_));
+    }
+
     arena& memory_;
     const type_knowledge& knowledge_;
     const source_outline& file_;
@@ -29050,8 +29055,7 @@ public:
 
     // Whether the name means std's, and no type of that name in a scope around the function.
     bool is_standard_name(text word) const {
-        return file_.is_standard_name(word) &&
-               knowledge_.qualified_in(word, plain_name(memory_, name_)).empty();
+        return file_.is_standard_name(word) && seen_by_function(word).empty();
     }
 
     // The debug information may lack these templates, or have another type with such a name.
@@ -29109,7 +29113,7 @@ public:
         if (path.view() == own) {
             const bool is_local =
                 find_local_name(file_, place_, own).what != local_name::kind::none;
-            return is_local || !knowledge_.qualified_in(own, plain_name(memory_, name_)).empty();
+            return is_local || !seen_by_function(own).empty();
         }
         if (knowledge_.qualified_in(own, path.view()) == path.view()) return true;
         return knowledge_.only_of(own).ends_with(joined(memory_, "::", path.view()));

@@ -20653,6 +20653,9 @@ private:
         }
         while (at < name_.size() && (name_[at] != '(' || is_next(at, anonymous_namespace))) {
             const char c = name_[at];
+            const char before = name_[at - 1];
+            // "operator box<int><int>": the last brackets are those of the template
+            if (c == '<' && (before == '>' || before == '*')) break;
             at = c == '<' || c == '{' || c == '(' ? skip_brackets(name_, at) : at + 1;
         }
         return at;  // no_position is also after the end
@@ -23817,6 +23820,7 @@ private:
 
     // clang does not describe the jumps to functions that the source does not declare. So the code
     // is looked through, too. Instructions are not told apart: whatever may be a jump out counts.
+    // Where jumps are described, such a function is in another unit, too far for a short jump.
     function_exit find_exit(std::uint64_t begin) {
         const module_functions::function from = functions_.at(begin);
         if (!from.begins_at(begin)) return {};
@@ -23831,9 +23835,10 @@ private:
             for (std::uint64_t at = part.low + short_bytes; at <= part.high; ++at) {
                 if (at == described) continue;
                 if (!is_described && code_.may_jump_anywhere(at)) return {};
-                const code_target targets[] = {{code_.long_jump_before(at), false},
-                                               {code_.short_jump_before(at), false},
-                                               {code_.jump_word_before(at), true}};
+                const code_target targets[] = {
+                    {code_.long_jump_before(at), false},
+                    {is_described ? 0 : code_.short_jump_before(at), false},
+                    {code_.jump_word_before(at), true}};
                 for (const code_target& target : targets) {
                     const bool is_long = &target == targets;
                     if (target.address == 0 || !leads_out(target, part, is_long)) continue;
@@ -27595,8 +27600,9 @@ public:
                is_listed(name,
                          "string wstring vector deque forward_list map multimap multiset "
                          "priority_queue unordered_map unordered_set unordered_multimap shared_ptr "
-                         "unique_ptr "
-                         "ostringstream istringstream stringstream");
+                         "unique_ptr ostringstream istringstream stringstream runtime_error "
+                         "logic_error invalid_argument out_of_range domain_error length_error "
+                         "range_error overflow_error underflow_error");
     }
 
     // The token after a name with its scopes and template arguments; 0 if it cannot be read.
@@ -28821,6 +28827,11 @@ public:
     }
 
 protected:
+    // The name with the scopes around the function in which the debug information has it.
+    text seen_by_function(text word) const {
+        return knowledge_.qualified_in(word, plain_name(memory_, name_));
+    }
+
     arena& memory_;
     const type_knowledge& knowledge_;
     const source_outline& file_;
@@ -29028,9 +29039,10 @@ public:
           instantiated_(memory) {
         for (std::size_t i = 0; i < name.components.size(); ++i) {
             const name_component& component = name.components[i];
-            const bool is_generic_lambda = i > 0 && component.name == "operator()" &&
-                                           (name.components[i - 1].name[0] == '{' ||
-                                            name.components[i - 1].name.starts_with("$_"));
+            // With -g1, clang names a lambda without what is around it.
+            const text outer = i > 0 ? name.components[i - 1].name : text{"{"};
+            const bool is_generic_lambda =
+                component.name == "operator()" && (outer[0] == '{' || outer.starts_with("$_"));
             if (!component.arguments.empty() && !is_generic_lambda) instantiated_.push_back(i);
         }
     }
@@ -29062,7 +29074,7 @@ public:
                 if (word.empty() || (!is_whole && may_be_captured(word))) return false;
                 i = close;
             } else if (is_word(word)) {
-                const bool is_inner = i > begin && file_.is_at(i - 1, "::");
+                const bool is_inner = i > begin && file_.is_any_at(i - 1, ":: template");
                 const bool is_argument =
                     file_.is_any_at(i - 1, "< ,") && file_.is_any_at(i + 1, "> ,");
                 const text known = is_inner ? text{} : of_template(i, begin, end, depth);
@@ -29155,7 +29167,7 @@ public:
         if (!instantiated_.empty() && headers_.empty()) return {};
         if (!headers_.empty() && file_.is_template_alias(word)) return {};
         if (file_.is_alias_of_expression(word)) return {};
-        if (file_.is_standard_name(word)) return joined(memory_, "std::", word);
+        if (is_standard_name(word)) return joined(memory_, "std::", word);
         return has_arguments ? qualified_type(word) : own_class(word);
     }
 
@@ -29179,6 +29191,11 @@ public:
         return is_described(word, is_in_template() ? name_kind::type : name_kind::undescribed);
     }
 
+    // Whether the name means std's, and no type of that name in a scope around the function.
+    bool is_standard_name(text word) const {
+        return file_.is_standard_name(word) && seen_by_function(word).empty();
+    }
+
     // The debug information may lack these templates, or have another type with such a name.
     static ALLOCSCOPE_INLINE bool is_standard_template(text word) noexcept {
         return find_default_rule(word) != nullptr ||
@@ -29195,7 +29212,8 @@ public:
             "timed_mutex shared_mutex condition_variable any stringstream ostringstream "
             "istringstream stringbuf ifstream ofstream fstream filebuf exception runtime_error "
             "logic_error invalid_argument out_of_range domain_error length_error range_error "
-            "bad_alloc system_error error_code locale regex smatch cmatch random_device mt19937 "
+            "overflow_error underflow_error bad_alloc system_error error_code locale regex smatch "
+            "cmatch random_device mt19937 "
             "mt19937_64 once_flag type_index byte size_t ptrdiff_t nullptr_t exception_ptr "
             "stop_source stop_token monotonic_buffer_resource synchronized_pool_resource "
             "unsynchronized_pool_resource uint8_t uint16_t uint32_t uint64_t int8_t int16_t "
@@ -29233,7 +29251,7 @@ public:
         if (path.view() == own) {
             const bool is_local =
                 find_local_name(file_, place_, own).what != local_name::kind::none;
-            return is_local || !knowledge_.qualified_in(own, plain_name(memory_, name_)).empty();
+            return is_local || !seen_by_function(own).empty();
         }
         if (knowledge_.qualified_in(own, path.view()) == path.view()) return true;
         return knowledge_.only_of(own).ends_with(joined(memory_, "::", path.view()));
@@ -29354,10 +29372,12 @@ private:
 
     // Argument `index` with which the header's template was instantiated; see meaning_of().
     text argument(std::size_t header, std::size_t index, const text* mark) const {
-        if (headers_.size() != instantiated_.size()) return {};
+        // With -g1, clang names an inlined function without the classes around it.
+        const std::size_t unseen = headers_.size() - instantiated_.size();
+        if (unseen != 0 && (name_.components.size() != 1 || header < unseen)) return {};
         if (!headers_[header]->shows_arguments) return {};
         list<text> arguments =
-            split_arguments(memory_, name_.components[instantiated_[header]].arguments);
+            split_arguments(memory_, name_.components[instantiated_[header - unseen]].arguments);
         const template_header& own = *headers_[header];
         for (std::size_t i = own.invented; i > 0 && !arguments.empty(); --i) arguments.pop_back();
         const std::size_t count = own.parameters.size();
@@ -29607,9 +29627,14 @@ inline text called_name(read_names& names, const list<code_frame>& frames, std::
     // A base class that has the function may have other arguments, but not a constructor.
     const text whole = joined(names.memory(), scope, "::", function);
     const function_name& parts = names.of(whole).parts;
-    if (is_constructor(parts)) return whole;
     const source_outline* inner = nullptr;
     const std::size_t inside = token_of(frames[called], sources, inner);
+    // `make<int>(3)` calls a function, although it looks like `box<int>(3)`.
+    if (is_constructor(parts)) {
+        const bool is_function =
+            inside != 0 && inner->declares_function(own) && body_of_class(*inner, own) == 0;
+        return is_function ? function : whole;
+    }
     if (inside == 0 || parts.components.size() < 2) return function;
     const std::size_t open =
         body_of_class(*inner, parts.components[parts.components.size() - 2].name);
@@ -30450,9 +30475,12 @@ private:
         return builtin_type{}.take(word) || is_parameter(word) || is_described(word);
     }
 
+    // With -g1 nobody knows what a namespace around the function has.
     bool is_of_standard_library(text own) const {
-        return file_.is_at(expression_.type_begin, "std") &&
-               (is_standard_template(own) || is_standard_class(own));
+        const bool is_seen = knowledge_.kind_of(own) != name_kind::undescribed;
+        const bool is_of_std =
+            file_.is_at(expression_.type_begin, "std") || (is_seen && is_standard_name(own));
+        return is_of_std && (is_standard_template(own) || is_standard_class(own));
     }
 
     // Whether the block may be that of a `new` in a default argument, and its size would not show
@@ -31375,6 +31403,14 @@ inline type_answer type_of_typed_allocator(arena& memory, const function_name& n
     return printed_answer(memory, first_argument(memory, scope.arguments), type_evidence::tag);
 }
 
+// What std::__throw_out_of_range_fmt and its like throw: "std::out_of_range"; "" for others. With
+// -g1, clang names inlined functions without scopes.
+inline text type_of_thrower(arena& memory, text plain) {
+    if (plain.starts_with("std::")) plain.remove_prefix(5);
+    if (!plain.starts_with("__throw_") || plain.ends_with("ios_failure")) return {};
+    return joined(memory, "std::", plain.substr(8, plain.find("_fmt") - 8));
+}
+
 // The object of the C library that the source asks for at a call of one of its functions.
 inline text type_of_c_call(const code_frame& call, source_cache& sources) {
     const source_outline* file = nullptr;
@@ -31405,6 +31441,10 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
         }
         const type_answer answer = names.alone(function, false);
         return answer.evidence == type_evidence::make_frame ? answer : type_answer{};
+    }
+    if (is_throwing(frames, asking)) {
+        const text thrown = type_of_thrower(names.memory(), names.of(function).plain);
+        if (!thrown.empty()) return {thrown, type_evidence::make_frame};
     }
     const type_answer tagged = type_of_typed_allocator(names.memory(), names.of(function).parts);
     if (tagged.is_known()) return tagged;

@@ -262,6 +262,19 @@ LINES = [
      "template <class T> using li = std::vector<T>; __attribute__((noinline)) void g() { "
      "keep(new li<pl>(3)); } } F { m@::li<int> l{}; keep(&l); k@::g(); }",
      ["pl", "std::vector<pl>", "li<pl>"]),
+    # Whose arguments are they?
+    ("struct d@ { template <class T> struct part { T v; }; }; template <class D> struct use@ { "
+     "template <class T> void* as() { return new typename D::template part<T>(); } "
+     "template <class T> operator std::pair<T, void*>() { "
+     "return {T(), new typename D::template part<T>()}; } }; F { use@<d@> u; "
+     "keep(u.template as<short>()); std::pair<int, void*> p = u; keep(p.second); }",
+     ["d@::part<short>", "d@::part<int>"]),
+    ("template <class T> struct wide@ { template <class U> U* get() { return new U(); } }; F { "
+     "wide@<hid2> w; keep(w.template get<hid>()); keep(w.template get<pl>()); }", ["hid", "pl"]),
+    ("template <class T> void* some@(T) { auto g = [](auto x) { keep(new decltype(x)(x)); "
+     "return new T(); }; return g(3L); } F { keep(some@(pl{})); }", ["pl", "long"]),
+    ("template <class T> T* fresh@() { return new T(); } F { keep(fresh@<hid>()); "
+     "keep(fresh@<pl>()); }", ["hid", "pl"]),
     # What is not said by the size or by the name alone
     ("struct a@ { long v; }; struct b@ { long v[3]; }; template <class... T> void all@(int n) { "
      "int i = 0; ((i++ == 0 ? keep(new T[n]) : void()), ...); } F { all@<a@, b@>(3); }", ["a@"]),
@@ -394,7 +407,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "misleading.cpp"
         source.write_text(text, encoding="utf-8")
-        limits = (("-O0", "-g1", 55), ("-O2", "-g1", 77), ("-O0", "-g", 32), ("-O2", "-g", 37))
+        limits = (("-O0", "-g1", 56), ("-O2", "-g1", 77), ("-O0", "-g", 32), ("-O2", "-g", 37))
         for level, form, most_unknown in limits:
             built = pathlib.Path(folder) / "program"
             subprocess.run([compiler, *rest[:at], level, form, "-w", source, *rest[at + 1:],

@@ -55,6 +55,7 @@ private:
 
     // clang does not describe the jumps to functions that the source does not declare. So the code
     // is looked through, too. Instructions are not told apart: whatever may be a jump out counts.
+    // Where jumps are described, such a function is in another unit, too far for a short jump.
     function_exit find_exit(std::uint64_t begin) {
         const module_functions::function from = functions_.at(begin);
         if (!from.begins_at(begin)) return {};
@@ -69,9 +70,10 @@ private:
             for (std::uint64_t at = part.low + short_bytes; at <= part.high; ++at) {
                 if (at == described) continue;
                 if (!is_described && code_.may_jump_anywhere(at)) return {};
-                const code_target targets[] = {{code_.long_jump_before(at), false},
-                                               {code_.short_jump_before(at), false},
-                                               {code_.jump_word_before(at), true}};
+                const code_target targets[] = {
+                    {code_.long_jump_before(at), false},
+                    {is_described ? 0 : code_.short_jump_before(at), false},
+                    {code_.jump_word_before(at), true}};
                 for (const code_target& target : targets) {
                     const bool is_long = &target == targets;
                     if (target.address == 0 || !leads_out(target, part, is_long)) continue;

@@ -175,9 +175,14 @@ inline text called_name(read_names& names, const list<code_frame>& frames, std::
     // A base class that has the function may have other arguments, but not a constructor.
     const text whole = joined(names.memory(), scope, "::", function);
     const function_name& parts = names.of(whole).parts;
-    if (is_constructor(parts)) return whole;
     const source_outline* inner = nullptr;
     const std::size_t inside = token_of(frames[called], sources, inner);
+    // `make<int>(3)` calls a function, although it looks like `box<int>(3)`.
+    if (is_constructor(parts)) {
+        const bool is_function =
+            inside != 0 && inner->declares_function(own) && body_of_class(*inner, own) == 0;
+        return is_function ? function : whole;
+    }
     if (inside == 0 || parts.components.size() < 2) return function;
     const std::size_t open =
         body_of_class(*inner, parts.components[parts.components.size() - 2].name);

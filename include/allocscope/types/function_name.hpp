@@ -153,6 +153,9 @@ private:
         }
         while (at < name_.size() && (name_[at] != '(' || is_next(at, anonymous_namespace))) {
             const char c = name_[at];
+            const char before = name_[at - 1];
+            // "operator box<int><int>": the last brackets are those of the template
+            if (c == '<' && (before == '>' || before == '*')) break;
             at = c == '<' || c == '{' || c == '(' ? skip_brackets(name_, at) : at + 1;
         }
         return at;  // no_position is also after the end

@@ -65,6 +65,11 @@ public:
     }
 
 protected:
+    // The name with the scopes around the function in which the debug information has it.
+    text seen_by_function(text word) const {
+        return knowledge_.qualified_in(word, plain_name(memory_, name_));
+    }
+
     arena& memory_;
     const type_knowledge& knowledge_;
     const source_outline& file_;

@@ -163,8 +163,9 @@ public:
                is_listed(name,
                          "string wstring vector deque forward_list map multimap multiset "
                          "priority_queue unordered_map unordered_set unordered_multimap shared_ptr "
-                         "unique_ptr "
-                         "ostringstream istringstream stringstream");
+                         "unique_ptr ostringstream istringstream stringstream runtime_error "
+                         "logic_error invalid_argument out_of_range domain_error length_error "
+                         "range_error overflow_error underflow_error");
     }
 
     // The token after a name with its scopes and template arguments; 0 if it cannot be read.

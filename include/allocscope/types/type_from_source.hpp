@@ -329,9 +329,12 @@ private:
         return builtin_type{}.take(word) || is_parameter(word) || is_described(word);
     }
 
+    // With -g1 nobody knows what a namespace around the function has.
     bool is_of_standard_library(text own) const {
-        return file_.is_at(expression_.type_begin, "std") &&
-               (is_standard_template(own) || is_standard_class(own));
+        const bool is_seen = knowledge_.kind_of(own) != name_kind::undescribed;
+        const bool is_of_std =
+            file_.is_at(expression_.type_begin, "std") || (is_seen && is_standard_name(own));
+        return is_of_std && (is_standard_template(own) || is_standard_class(own));
     }
 
     // Whether the block may be that of a `new` in a default argument, and its size would not show

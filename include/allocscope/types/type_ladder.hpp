@@ -170,6 +170,14 @@ inline type_answer type_of_typed_allocator(arena& memory, const function_name& n
     return printed_answer(memory, first_argument(memory, scope.arguments), type_evidence::tag);
 }
 
+// What std::__throw_out_of_range_fmt and its like throw: "std::out_of_range"; "" for others. With
+// -g1, clang names inlined functions without scopes.
+inline text type_of_thrower(arena& memory, text plain) {
+    if (plain.starts_with("std::")) plain.remove_prefix(5);
+    if (!plain.starts_with("__throw_") || plain.ends_with("ios_failure")) return {};
+    return joined(memory, "std::", plain.substr(8, plain.find("_fmt") - 8));
+}
+
 // The object of the C library that the source asks for at a call of one of its functions.
 inline text type_of_c_call(const code_frame& call, source_cache& sources) {
     const source_outline* file = nullptr;
@@ -200,6 +208,10 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
         }
         const type_answer answer = names.alone(function, false);
         return answer.evidence == type_evidence::make_frame ? answer : type_answer{};
+    }
+    if (is_throwing(frames, asking)) {
+        const text thrown = type_of_thrower(names.memory(), names.of(function).plain);
+        if (!thrown.empty()) return {thrown, type_evidence::make_frame};
     }
     const type_answer tagged = type_of_typed_allocator(names.memory(), names.of(function).parts);
     if (tagged.is_known()) return tagged;

@@ -59,9 +59,10 @@ public:
           instantiated_(memory) {
         for (std::size_t i = 0; i < name.components.size(); ++i) {
             const name_component& component = name.components[i];
-            const bool is_generic_lambda = i > 0 && component.name == "operator()" &&
-                                           (name.components[i - 1].name[0] == '{' ||
-                                            name.components[i - 1].name.starts_with("$_"));
+            // With -g1, clang names a lambda without what is around it.
+            const text outer = i > 0 ? name.components[i - 1].name : text{"{"};
+            const bool is_generic_lambda =
+                component.name == "operator()" && (outer[0] == '{' || outer.starts_with("$_"));
             if (!component.arguments.empty() && !is_generic_lambda) instantiated_.push_back(i);
         }
     }
@@ -93,7 +94,7 @@ public:
                 if (word.empty() || (!is_whole && may_be_captured(word))) return false;
                 i = close;
             } else if (is_word(word)) {
-                const bool is_inner = i > begin && file_.is_at(i - 1, "::");
+                const bool is_inner = i > begin && file_.is_any_at(i - 1, ":: template");
                 const bool is_argument =
                     file_.is_any_at(i - 1, "< ,") && file_.is_any_at(i + 1, "> ,");
                 const text known = is_inner ? text{} : of_template(i, begin, end, depth);
@@ -186,7 +187,7 @@ public:
         if (!instantiated_.empty() && headers_.empty()) return {};
         if (!headers_.empty() && file_.is_template_alias(word)) return {};
         if (file_.is_alias_of_expression(word)) return {};
-        if (file_.is_standard_name(word)) return joined(memory_, "std::", word);
+        if (is_standard_name(word)) return joined(memory_, "std::", word);
         return has_arguments ? qualified_type(word) : own_class(word);
     }
 
@@ -210,6 +211,11 @@ public:
         return is_described(word, is_in_template() ? name_kind::type : name_kind::undescribed);
     }
 
+    // Whether the name means std's, and no type of that name in a scope around the function.
+    bool is_standard_name(text word) const {
+        return file_.is_standard_name(word) && seen_by_function(word).empty();
+    }
+
     // The debug information may lack these templates, or have another type with such a name.
     static ALLOCSCOPE_INLINE bool is_standard_template(text word) noexcept {
         return find_default_rule(word) != nullptr ||
@@ -226,7 +232,8 @@ public:
             "timed_mutex shared_mutex condition_variable any stringstream ostringstream "
             "istringstream stringbuf ifstream ofstream fstream filebuf exception runtime_error "
             "logic_error invalid_argument out_of_range domain_error length_error range_error "
-            "bad_alloc system_error error_code locale regex smatch cmatch random_device mt19937 "
+            "overflow_error underflow_error bad_alloc system_error error_code locale regex smatch "
+            "cmatch random_device mt19937 "
             "mt19937_64 once_flag type_index byte size_t ptrdiff_t nullptr_t exception_ptr "
             "stop_source stop_token monotonic_buffer_resource synchronized_pool_resource "
             "unsynchronized_pool_resource uint8_t uint16_t uint32_t uint64_t int8_t int16_t "
@@ -264,7 +271,7 @@ public:
         if (path.view() == own) {
             const bool is_local =
                 find_local_name(file_, place_, own).what != local_name::kind::none;
-            return is_local || !knowledge_.qualified_in(own, plain_name(memory_, name_)).empty();
+            return is_local || !seen_by_function(own).empty();
         }
         if (knowledge_.qualified_in(own, path.view()) == path.view()) return true;
         return knowledge_.only_of(own).ends_with(joined(memory_, "::", path.view()));
@@ -385,10 +392,12 @@ private:
 
     // Argument `index` with which the header's template was instantiated; see meaning_of().
     text argument(std::size_t header, std::size_t index, const text* mark) const {
-        if (headers_.size() != instantiated_.size()) return {};
+        // With -g1, clang names an inlined function without the classes around it.
+        const std::size_t unseen = headers_.size() - instantiated_.size();
+        if (unseen != 0 && (name_.components.size() != 1 || header < unseen)) return {};
         if (!headers_[header]->shows_arguments) return {};
         list<text> arguments =
-            split_arguments(memory_, name_.components[instantiated_[header]].arguments);
+            split_arguments(memory_, name_.components[instantiated_[header - unseen]].arguments);
         const template_header& own = *headers_[header];
         for (std::size_t i = own.invented; i > 0 && !arguments.empty(); --i) arguments.pop_back();
         const std::size_t count = own.parameters.size();

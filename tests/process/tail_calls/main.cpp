@@ -45,6 +45,10 @@ int main() {
     item* const one = make_item();
     ALLOCSCOPE_EXPECT(has_row(window.stats(), sizeof(item), "makers.cpp", line_of_item, "item"));
     delete one;
+    // The debug information tells a jump from what only looks like one.
+    item* const beside = make_beside();
+    ALLOCSCOPE_EXPECT(has_row(window.stats(), sizeof(item), "makers.cpp", line_of_item, "item"));
+    delete beside;
     item* const several = make_by_two_jumps();
     ALLOCSCOPE_EXPECT(
         has_row(window.stats(), 7 * sizeof(item), "makers.cpp", line_behind_two_jumps, "item"));

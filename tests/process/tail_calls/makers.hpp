@@ -17,6 +17,7 @@ struct named {
 };
 
 item* make_item();
+item* make_beside();
 item* make_by_two_jumps();
 void* make_either(bool is_first);
 void* make_or_ask(bool is_asking);

@@ -103,5 +103,8 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(thrown_as("shop::part", [] { shop::raise(7); }), 1);
     ALLOCSCOPE_EXPECT_EQUAL(thrown_as("?", [] { shop::raise(7); }), 1);
     ALLOCSCOPE_EXPECT_EQUAL(thrown_as("shop::part", [] { shop::raise_value(shop::part{7}); }), 1);
+    std::vector<int> numbers(3);
+    opaque(numbers.data());
+    ALLOCSCOPE_EXPECT_EQUAL(thrown_as("std::out_of_range", [&] { opaque(&numbers.at(7)); }), 1);
     return verdict();
 }

@@ -521,6 +521,26 @@ TEST_CASE("bare_requests: the arguments of a class are where its function is cal
     CHECK(type_at_call("void load() { maker<part> @m(3); }", "load()", "maker") == "part");
 }
 
+TEST_CASE("bare_requests: the call of a function template is not that of a constructor") {
+    const auto type_at_call = [](const std::string& source, const std::string& call) {
+        const allocscope_test::marked_source called{source};
+        const allocscope_test::marked_source caller{call};
+        arena memory;
+        list<code_frame> frames{memory};
+        frames.push_back(frame_at(called, "make<app::part>"));
+        frames.back().is_inlined = true;
+        frames.push_back(frame_at(caller, "load()"));
+        return type_of_frames(memory, frames);
+    };
+    const char* function = "template <class T> T* make(int n) { return @new T(n); }";
+    CHECK(type_at_call(function, "void load() { keep(@make<app::part>(3)); }") == "app::part");
+    const char* member = "struct shop { template <class T> T* make(int n) { return @new T(n); } };";
+    CHECK(type_at_call(member, "void load(shop& s) { s.@make<app::part>(3); }") == "app::part");
+    const char* constructor =
+        "template <class T> struct make { template <class U> make(U) { keep(@new T()); } };";
+    CHECK(type_at_call(constructor, "void load() { keep(@make<part>(x)); }") == "part");
+}
+
 TEST_CASE("bare_requests: the arguments of a class are where its object is made") {
     // The frames of `library`, then an inlined constructor, then its caller.
     const auto type_at_call = [](const std::vector<library_frame>& library,

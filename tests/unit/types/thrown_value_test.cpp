@@ -14,7 +14,7 @@ using allocscope_test::marked_source;
 namespace {
 
 // The type of the exception whose memory is asked for at the mark; "" if it is not certain.
-std::string thrown_at(const std::string& source) {
+std::string thrown_at(const std::string& source, const type_knowledge& knowledge = {}) {
     const marked_source marked{"struct failure { int n; };\n" + source};
     arena memory;
     code_frame frame;
@@ -26,7 +26,7 @@ std::string thrown_at(const std::string& source) {
     read_names names{memory};
     source_notes notes;
     notes.is_thrown = true;
-    const text type = type_from_source(names, frame, sources, {}, &notes);
+    const text type = type_from_source(names, frame, sources, knowledge, &notes);
     return {type.data(), type.size()};
 }
 
@@ -57,4 +57,23 @@ TEST_CASE("thrown_value: nothing is concluded from a part of the value, or from 
     CHECK(thrown_at("if (n) throw failure(1);\nf(2@);").empty());
     CHECK(thrown_at("f(2@)").empty());
     CHECK(thrown_at("@throw").empty());
+}
+
+TEST_CASE("thrown_value: an exception of std whose name a `using` makes visible") {
+    const std::string used = "using namespace std; void open() { throw length_error(\"a\"@); }";
+    type_knowledge knowledge;
+    knowledge.kind = [](void*, text) { return name_kind::unknown; };
+    CHECK(thrown_at(used, knowledge) == "std::length_error");
+    CHECK(thrown_at("using std::overflow_error; void open() { throw overflow_error(n@); }",
+                    knowledge) == "std::overflow_error");
+    CHECK(thrown_at("void open() { throw length_error(\"a\"@); }", knowledge).empty());
+    // A namespace around the function may have its own.
+    knowledge.qualified = [](void*, text name, text function) {
+        return text{name == "length_error" && function == "shop::open" ? "shop::length_error" : ""};
+    };
+    knowledge.kind = [](void*, text) { return name_kind::type; };
+    CHECK(thrown_at(used, knowledge) == "shop::length_error");
+    knowledge.qualified = nullptr;
+    knowledge.kind = [](void*, text) { return name_kind::undescribed; };
+    CHECK(thrown_at(used, knowledge).empty());
 }

@@ -371,6 +371,28 @@ TEST_CASE("type_ladder: the memory of an exception is not that of a `new` at its
     CHECK(!types.name_type({frame("g()", file.path(), 2, 26)}).is_known());
 }
 
+TEST_CASE("type_ladder: a function of the library that throws says what") {
+    ladder types;
+    const auto thrown_by = [&](const char* function, const char* file) {
+        return types
+            .name_type({frame("__cxa_allocate_exception", "", 0, 0), frame(function, file, 64, 5),
+                        frame("run()", "run.cpp", 3, 5)})
+            .name;
+    };
+    CHECK(thrown_by("std::__throw_out_of_range_fmt(char const*, ...)", "") == "std::out_of_range");
+    CHECK(thrown_by("std::__throw_bad_any_cast()", "/usr/include/c++/12/any") ==
+          "std::bad_any_cast");
+    CHECK(thrown_by("std::__throw_length_error(char const*)", "") == "std::length_error");
+    CHECK(thrown_by("__throw_bad_optional_access", "/usr/include/c++/12/optional") ==
+          "std::bad_optional_access");
+    CHECK(thrown_by("std::__throw_ios_failure(char const*)", "") == "?");
+    CHECK(thrown_by("__gnu_cxx::__throw_insufficient_space(char const*, char const*)", "") == "?");
+    CHECK(thrown_by("std::make_exception_ptr<part>(part)", "/usr/include/c++/12/exception_ptr.h") ==
+          "part");
+    // What it asks operator new for is not the exception.
+    CHECK(types.name_type({frame("std::__throw_system_error(int)", "", 0, 0)}).name == "?");
+}
+
 TEST_CASE("type_ladder: the size tells the parts of a path from the text of a part") {
     ladder types;
     const std::vector<code_frame> stack = {

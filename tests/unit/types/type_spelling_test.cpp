@@ -60,6 +60,50 @@ TEST_CASE("type_spelling: in a lambda, the copy of a variable is constant, but i
     CHECK(made("@new std::list<decltype(p)>", lambda) == "std::list<const int*>");
 }
 
+TEST_CASE("type_spelling: what a namespace around the function has comes before std's") {
+    allocscope::symbolize::type_knowledge knowledge;
+    knowledge.qualified = [](void*, allocscope::plain::text name, allocscope::plain::text) {
+        return allocscope::plain::text{name == "vector" ? "math::vector" : ""};
+    };
+    const auto made = [&](const char* expression) {
+        const allocscope_test::marked_source marked{
+            std::string{"using namespace std; void run() { keep("} + expression + "); }"};
+        return allocscope_test::type_at(marked.path(), marked.line(), marked.column(),
+                                        "math::run()", knowledge);
+    };
+    CHECK(made("@new vector<float>") == "math::vector<float>");
+    CHECK(made("@new deque<float>") == "std::deque<float>");
+}
+
+TEST_CASE("type_spelling: a member template of a parameter") {
+    allocscope::symbolize::type_knowledge knowledge;
+    knowledge.only = [](void*, allocscope::plain::text name) {
+        return allocscope::plain::text{name == "part" ? "app::own::part" : ""};
+    };
+    const auto made = [&](const char* function, const char* name) {
+        const allocscope_test::marked_source marked{
+            std::string{"template <class D> struct base { template <class T> "} + function +
+            " { keep(@new typename D::template part<T>()); } };"};
+        return allocscope_test::type_at(marked.path(), marked.line(), marked.column(), name,
+                                        knowledge);
+    };
+    CHECK(made("void run()", "base<app::own>::run<int>()") == "app::own::part<int>");
+    CHECK(made("operator box<T>() const", "base<app::own>::operator box<int><int>() const") ==
+          "app::own::part<int>");
+}
+
+TEST_CASE("type_spelling: names of inlined functions without what is around them") {
+    const auto made = allocscope_test::type_at_mark;
+    const std::string member = "template <class K> struct box { template <class T> T* make() {\n";
+    CHECK(made(member + "return @new T(); } };", "make<part>") == "part");
+    CHECK(made(member + "return @new K(); } };", "make<part>") == "?");
+    CHECK(made(member + "return @new T(); } };", "app::make<part>") == "?");
+    const std::string lambda = "template <class F> void* run(F f) { auto g = [](auto x) {\n";
+    CHECK(made(lambda + "return @new F(); }; return g(3L); }", "operator()<long>") == "?");
+    CHECK(made(lambda + "return @new decltype(x)(x); }; return g(3L); }", "operator()<long>") ==
+          "long");
+}
+
 TEST_CASE("type_spelling: an alias whose meaning is not certain is no type") {
     const auto made = allocscope_test::type_at_mark;
     CHECK(made("void run() { using T = part; keep(@new T); }", "run()") == "part");

@@ -286,8 +286,10 @@ private:
         const nearby_lines nearby{lines, texts(), calls, *function.range, address};
         if (nearby.row() != nullptr) set_place(frame, lines, *nearby.row());
         const frame_source source{*function.names, lines, nearby};
-        add_inlined(calls, calls.innermost_at(address), source, location, frame);
         const entry_name name = function.names->of(function.range->value);
+        std::size_t innermost = calls.innermost_at(address);
+        find_statement(frame, source, calls, function.range->value, innermost);
+        add_inlined(calls, innermost, source, location, frame);
         find_line(frame, source, 0, name);
         set_kind(frame, name);
         name_outermost(frame, name, symbol);
@@ -329,6 +331,29 @@ private:
         }
     }
 
+    // With -std=c++20 g++ forgets the inlined calls around some calls of operator new. What they
+    // return to still belongs to the library's code of the same statement; the code before them may
+    // be that of another block. `innermost` becomes the function around the statement.
+    void find_statement(code_frame& frame, const frame_source& source, const inlined_calls& calls,
+                        std::uint64_t function, std::size_t& innermost) {
+        if (!is_standard_header(frame.file)) return;
+        if (innermost != 0) {
+            const inlined_call& around = calls[innermost - 1];
+            if (is_standard_header(source.lines.path_of(around.call_file, texts()))) return;
+            function = around.entry;
+        }
+        const text own = file_of(source.names.of(function), source);
+        if (own.empty() || is_standard_header(own)) return;
+        const std::size_t number = source.nearby.library_call_behind(innermost);
+        if (number == 0) return;
+        const inlined_call& call = calls[number - 1];
+        innermost = call.parent;
+        frame.file = source.lines.path_of(call.call_file, texts());
+        frame.line = as_line(call.call_line);
+        frame.column = 0;
+        frame.is_nearby = true;
+    }
+
     // Finds the line of a frame that has none from the code around it: the line of the code before,
     // or that of its function. `call` is the number + 1 of the frame's inlined call, or 0 for the
     // function itself.
@@ -336,16 +361,13 @@ private:
                    const entry_name& name) {
         const nearby_lines& nearby = source.nearby;
         if (is_standard_header(frame.file)) {
-            // g++ forgets inlined calls if it merged the called function with another one, and with
-            // -std=c++20 those around a call of operator new. Then the line is the library's, and
-            // not one of the function in the frame. The code that the call returns to belongs to
-            // the same statement, but the code before it may be that of another block.
+            // g++ forgets inlined calls if it merged the called function with another one. Then the
+            // line is the library's, and not one of the function in the frame.
             const text own = file_of(name, source);
             if (own.empty() || is_standard_header(own)) return;
-            std::uint64_t line = nearby.library_call_behind(call, own);
-            if (line == 0) line = nearby.before(call, 0, own, name.line);
+            const std::uint64_t before = nearby.before(call, 0, own, name.line);
             frame.file = own;
-            frame.line = as_line(line != 0 ? line : name.line);
+            frame.line = as_line(before != 0 ? before : name.line);
             frame.column = 0;
             frame.is_nearby = true;
             return;

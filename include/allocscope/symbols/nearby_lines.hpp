@@ -79,14 +79,23 @@ public:
         return 0;
     }
 
-    // The line at which `call` calls what the nearest code behind the address belongs to, if all of
-    // it up to there is code of the standard library; 0: it is not.
-    std::uint64_t library_call_behind(std::size_t call, text file) const {
+    // The call of the library, made in `call` or in code of the user that was inlined there, which
+    // the nearest code behind the address belongs to (its number + 1), if all of it up to there has
+    // lines of the library; 0: it is not.
+    std::size_t library_call_behind(std::size_t call) const {
         const line_table::row* at = at_;
         while (at != nullptr && ++at < rows_.end && rows_.address_of(*at) < function_.high) {
             if (!is_standard_header(lines_.path_of(at->file, texts_))) break;
-            const std::uint64_t line = line_at(*at, call, file);
-            if (line != 0) return line;
+            std::size_t found = 0;
+            std::size_t i = calls_.innermost_at(rows_.address_of(*at));
+            if (i == call) continue;
+            for (; i != 0 && i != call; i = calls_[i - 1].parent) {
+                const bool is_inside =
+                    is_standard_header(lines_.path_of(calls_[i - 1].call_file, texts_));
+                if (is_inside) found = 0;
+                if (!is_inside && found == 0) found = i;
+            }
+            return i == call ? found : 0;
         }
         return 0;
     }

@@ -29,7 +29,19 @@ std::vector<double> layer::forward(const std::vector<double>& input) {
     return result;
 }
 
+// It is inlined; the row is at the line in it.
+struct tensor {
+    std::vector<int> shape;
+    tensor clone() const {
+        tensor copy;
+        copy.shape = shape;
+        return copy;
+    }
+};
+constexpr int line_of_shape = __LINE__ - 4;
+
 layer* first;
+tensor image, twin;
 std::vector<double> outcome;
 std::vector<const int*> numbers;
 std::vector<std::function<int(int)>> steps;
@@ -47,6 +59,8 @@ __attribute__((noinline)) void run(const int* one, const int* two) {
     steps = {twice, [k = 3L, m = 4L, n = 5L](int v) { return static_cast<int>(v * k + m - n); }};
     key = {1, 2, 3};
     copy.assign(key.begin(), key.end());
+    image.shape = {2, 3};
+    twin = image.clone();
 }
 
 std::size_t objects_at(const allocscope::snapshot& seen, int line) {
@@ -72,6 +86,8 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 1), 2);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 2), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 3), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 4), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_shape), 1);
     delete first;
     return verdict();
 }

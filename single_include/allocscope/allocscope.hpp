@@ -365,8 +365,8 @@ ALLOCSCOPE_NAMESPACE_END
 #define ALLOCSCOPE_SLOW_PATH \
     __attribute__((noinline, cold, visibility("hidden"), ALLOCSCOPE_PRIVATE_RARE)) inline
 #define ALLOCSCOPE_NOINLINE __attribute__((noinline, visibility("hidden"))) inline
-// Of a function that only reads. In `if (a && f())` g++ without optimisation writes the result of any
-// other function into a variable first; there are hundreds of these in cold code.
+// Of a function that only reads. In `if (a && f())` g++ without optimisation writes the result of
+// any other function into a variable first; there are hundreds of these in cold code.
 #define ALLOCSCOPE_PURE __attribute__((pure))
 #define ALLOCSCOPE_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define ALLOCSCOPE_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
@@ -28917,8 +28917,8 @@ private:
         return found;
     }
 
-    // The path of the class that the file declares in the innermost scope around the function or the
-    // place; "" if that is not certain.
+    // The path of the class that the file declares in the innermost scope around the function or
+    // the place; "" if that is not certain.
     text declared_path(text word, text function) const {
         const bool is_bare = name_.components.size() < 2;  // with -g1, of an inlined function
         std::size_t block = block_around(place_);

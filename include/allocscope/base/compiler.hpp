@@ -63,8 +63,8 @@
 #define ALLOCSCOPE_SLOW_PATH \
     __attribute__((noinline, cold, visibility("hidden"), ALLOCSCOPE_PRIVATE_RARE)) inline
 #define ALLOCSCOPE_NOINLINE __attribute__((noinline, visibility("hidden"))) inline
-// Of a function that only reads. In `if (a && f())` g++ without optimisation writes the result of any
-// other function into a variable first; there are hundreds of these in cold code.
+// Of a function that only reads. In `if (a && f())` g++ without optimisation writes the result of
+// any other function into a variable first; there are hundreds of these in cold code.
 #define ALLOCSCOPE_PURE __attribute__((pure))
 #define ALLOCSCOPE_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define ALLOCSCOPE_UNLIKELY(condition) __builtin_expect(!!(condition), 0)

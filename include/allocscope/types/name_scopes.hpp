@@ -124,8 +124,8 @@ private:
         return found;
     }
 
-    // The path of the class that the file declares in the innermost scope around the function or the
-    // place; "" if that is not certain.
+    // The path of the class that the file declares in the innermost scope around the function or
+    // the place; "" if that is not certain.
     text declared_path(text word, text function) const {
         const bool is_bare = name_.components.size() < 2;  // with -g1, of an inlined function
         std::size_t block = block_around(place_);

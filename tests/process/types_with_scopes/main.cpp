@@ -16,6 +16,12 @@
 
 using namespace allocscope_test;
 
+static short number_of_file = 3;
+__attribute__((noinline)) static std::unique_ptr<short> copy_of_number() {
+    auto* const copy = new auto(number_of_file);
+    return std::unique_ptr<short>{copy};
+}
+
 namespace shop {
 
 struct node {
@@ -103,12 +109,6 @@ struct owner {
     shop::node* node = new shop::node;  // at this line, whatever the compiler says
 };
 constexpr int line_of_initialiser = __LINE__ - 2;
-
-short number_of_file = 3;
-__attribute__((noinline)) std::unique_ptr<short> copy_of_number() {
-    auto* const copy = new auto(number_of_file);
-    return std::unique_ptr<short>{copy};
-}
 
 }  // namespace
 

@@ -171,7 +171,7 @@ TEST_CASE("bare_requests: a member in a function that is defined outside of the 
     CHECK(reserved(crate, "shop::crate::crate() : n(3) { v.@reserve(3); }") == "part");
     CHECK(reserved(crate, "void shop::crate::load(int v) { v.@reserve(3); }") == "?");
     CHECK(reserved(crate, "void shop::other::load(int n) { v.@reserve(3); }") == "?");
-    CHECK(reserved(crate, "struct s : base { s() : shop::crate(3) { v.@reserve(3); } };") == "?");
+    CHECK(reserved(crate, "struct s : base { s() : crate::base(3) { v.@reserve(3); } };") == "?");
     const std::string any = "template <class T> struct any { std::vector<T> v; void load(); };";
     const auto of_any = [&](const std::string& function) {
         return of_vector(any + function, "reserve", "any<part>::load()");

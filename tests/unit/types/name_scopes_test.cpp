@@ -79,9 +79,10 @@ TEST_CASE("name_scopes: the scopes of a class that the debug information does no
         // A base class may have another one; an alias may be any.
         const std::string raft = "namespace sea { struct oar {}; struct raft : base {\n";
         CHECK(type_of(raft + "void f() { @new oar; } }; }", "sea::raft::f()") == "oar");
-        CHECK(type_of("namespace sea { struct a { friend class oar; };\nclass oar {}; void f() { "
-                      "@new oar; } }",
-                      "sea::f()") == "sea::oar");
+        const std::string friends =
+            "namespace sea { struct a { friend class oar; };\nclass oar {}; ";
+        CHECK(type_of(friends + "void f() { @new oar; } }", "sea::f()") == "sea::oar");
+        CHECK(type_of(friends + "void f() { @new oar; } }", "f") == "sea::oar");
         CHECK(type_of("template <class T> struct sea { struct fish {}; };\nvoid f() { @new fish; }",
                       "f()") == "fish");
     }

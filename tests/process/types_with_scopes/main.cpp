@@ -18,8 +18,7 @@ using namespace allocscope_test;
 
 static short number_of_file = 3;
 __attribute__((noinline)) static std::unique_ptr<short> copy_of_number() {
-    auto* const copy = new auto(number_of_file);
-    return std::unique_ptr<short>{copy};
+    return std::unique_ptr<short>{new auto(number_of_file)};
 }
 
 namespace shop {

@@ -147,6 +147,7 @@ class workshop:
         rules += "NO_HOOKS" if re.search(r"#\s*include <allocscope/define_once/", text) else ""
         flags = [f'-DALLOCSCOPE_PLUGIN_FOLDER="{folder}"']
         flags += re.findall(r"\bCOMPILE_OPTIONS (-O\d)", rules)
+        flags += [f"-std=c++{year}" for year in re.findall(r"\bCXX_STANDARD (\d+)", rules)]
         if test in BARE:
             flags.append("-fomit-frame-pointer")
         inputs = [compile_object(path, self.include, folder / f"{path.stem}.o", *flags)

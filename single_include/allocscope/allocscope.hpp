@@ -28157,12 +28157,13 @@ inline declared_variable member_of(const source_outline& file, std::size_t open,
     return {};
 }
 
-// Whether the name at `at` is in the list of a constructor's initialisers: `: n(3), parts(n)`.
-inline bool is_initialised(const source_outline& file, std::size_t at) noexcept {
+// The colon before the initialisers of a constructor, `: n(3), parts(n)`, if the name at `at` is one
+// of them; 0: it is not.
+inline std::size_t colon_before(const source_outline& file, std::size_t at) noexcept {
     while (file.is_at(at - 1, ",") && file.is_any_at(at - 2, ") }")) {
         at = file.partner(at - 2) - 1;
     }
-    return file.is_at(at - 1, ":");
+    return file.is_at(at - 1, ":") ? at - 1 : 0;
 }
 
 // Whether the name at `at` is read in `sizeof(*p)` or `sizeof *p`.
@@ -28194,6 +28195,11 @@ inline std::size_t class_of_member(const source_outline& file, std::size_t open)
 inline declared_variable find_variable(const source_outline& file, std::size_t from) noexcept {
     const text name = file.text_at(from);
     constexpr std::size_t most_tokens = 4096;
+    const std::size_t colon = colon_before(file, from);
+    if (colon != 0 && file.is_at(colon - 1, ")")) {
+        const std::size_t open = class_of_member(file, file.partner(colon - 1));
+        if (open != 0) return member_of(file, open, name);
+    }
     declared_variable found;
     bool is_in_header = false;    // of a block around the place, which may have parameters
     bool is_in_statement = true;  // that of the place; it may have a header without a block
@@ -28224,7 +28230,7 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
                 "new struct class union enum";
             const bool is_object = file.is_any_at(at + 1, ". ->") || is_in_sizeof(file, at);
             if (is_object || is_listed(file.text_at(at - 1), in_expressions)) continue;
-            if (is_initialised(file, at)) continue;
+            if (colon_before(file, at) != 0) continue;
             found = declared_there(file, at);
             if (!found.is_known() || is_in_header || at == from) return found;
         }
@@ -30029,7 +30035,9 @@ inline bool is_implicit_function(const code_frame& frame, source_cache& sources)
     const source_outline* file = source_of(frame, sources);
     if (file == nullptr || frame.is_nearby) return false;
     const std::size_t at = file->token_from(frame.line, frame.column);
-    if (at != 0 && (file->is_at(at - 1, "struct") || file->is_at(at - 1, "class"))) return true;
+    std::size_t name = at;  // of `struct door::lock {`
+    while (name > 1 && file->is_at(name - 1, "::")) name -= 2;
+    if (name != 0 && file->is_any_at(name - 1, "struct class")) return true;
     if (is_inherited(*file, at)) return true;
     // clang++ gives the copies of members columns inside the last word.
     return is_defaulted(*file, at) || is_defaulted(*file, file->token_from(frame.line, 0));

@@ -57,7 +57,9 @@ inline bool is_implicit_function(const code_frame& frame, source_cache& sources)
     const source_outline* file = source_of(frame, sources);
     if (file == nullptr || frame.is_nearby) return false;
     const std::size_t at = file->token_from(frame.line, frame.column);
-    if (at != 0 && (file->is_at(at - 1, "struct") || file->is_at(at - 1, "class"))) return true;
+    std::size_t name = at;  // of `struct door::lock {`
+    while (name > 1 && file->is_at(name - 1, "::")) name -= 2;
+    if (name != 0 && file->is_any_at(name - 1, "struct class")) return true;
     if (is_inherited(*file, at)) return true;
     // clang++ gives the copies of members columns inside the last word.
     return is_defaulted(*file, at) || is_defaulted(*file, file->token_from(frame.line, 0));

@@ -170,6 +170,12 @@ TEST_CASE("bare_requests: a member in a function that is defined outside of the 
     CHECK(reserved(crate, "void shop::crate::load(int n) { if (n) v.@reserve(3); }") == "part");
     CHECK(reserved(crate, "shop::crate::crate() : n(3) { v.@reserve(3); }") == "part");
     CHECK(reserved(crate, "void shop::crate::load(int v) { v.@reserve(3); }") == "?");
+    const auto made = [&](const std::string& list) {
+        return of_vector("namespace shop { " + crate + " }\nshop::crate::crate(int v) : " + list);
+    };
+    CHECK(made("n(v), @v(v, 3) {}") == "part");
+    CHECK(made("@v(v, 3), n(v) {}") == "part");
+    CHECK(made("n(v ? v : @v(3)) {}") == "?");
     CHECK(reserved(crate, "void shop::other::load(int n) { v.@reserve(3); }") == "?");
     CHECK(reserved(crate, "struct s : base { s() : crate::base(3) { v.@reserve(3); } };") == "?");
     const std::string any = "template <class T> struct any { std::vector<T> v; void load(); };";

@@ -32,6 +32,7 @@ bool is_implicit_at_mark(const std::string& source) {
 TEST_CASE("implicit_function: the line of a class, and of a function that is defaulted") {
     CHECK(is_implicit_at_mark("struct @person {\n    std::string name;\n};\n"));
     CHECK(is_implicit_at_mark("template <class T> class @box { T value; };\n"));
+    CHECK(is_implicit_at_mark("class door { struct lock; };\nstruct door::@lock { int key; };\n"));
     CHECK(is_implicit_at_mark("struct s {\n    @s(const s&) = default;\n};\n"));
     CHECK(is_implicit_at_mark("struct s {\n    s& @operator=(const s&) noexcept = default;\n};\n"));
     CHECK(is_implicit_at_mark("struct s {\n    s& operator=(const s&) = defaul@t;\n};\n"));

@@ -29562,13 +29562,14 @@ inline std::size_t before_list(const source_outline& file, std::size_t open) {
 }
 
 // The token with the name of the variable whose member function or constructor is called at `at`;
-// 0: it is another call. g++ places a call at its last token, clang at the name.
+// 0: it is another call. g++ places a call at its last token, clang at the name or the `=`.
 inline std::size_t variable_of_call(const source_outline& file, std::size_t at, text function) {
     const text token = file.text_at(at);
     const bool is_at_end = is_listed(token, ") } ]") && file.partner(at) > 1;
     if (token == "]" && function != "operator[]") return 0;
     if (is_at_end) return before_list(file, file.partner(at));
     if (token == "{") return before_list(file, at);
+    if (token == "=" && function == "operator=") return at - 1;
     std::size_t member = at;
     if (token == "(" && at > 0) --member;
     if (member < 2 || !file.is_word_at(member)) return 0;
@@ -29773,7 +29774,15 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         const bool assigns = is_listed(function, "operator= assign") ||
                              function.starts_with("_M_assign") || function.starts_with("_M_move");
         const std::size_t count = name.parts.components.size();
-        if (assigns && element.empty() && count < 3) return {};
+        // An element may be assigned by a function of the container around it, but not by the user.
+        if (assigns && element.empty() && count < 3) {
+            if (at + 1 == frames.size()) return {};
+            const text outer = own_name_of(names.of(frames[at + 1].function));
+            const bool is_own = standard_header(frames[at + 1].file).empty() ||
+                                (function != "operator=" && is_listed(outer, "operator= assign"));
+            if (!is_own) return {};
+            continue;
+        }
         if (assigns && !element.empty()) break;
         if (!is_listed(file, container->files)) {
             // The container is made as an element of another one: construct<X, ...>(X*, ...).

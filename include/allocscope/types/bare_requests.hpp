@@ -125,7 +125,15 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         const bool assigns = is_listed(function, "operator= assign") ||
                              function.starts_with("_M_assign") || function.starts_with("_M_move");
         const std::size_t count = name.parts.components.size();
-        if (assigns && element.empty() && count < 3) return {};
+        // An element may be assigned by a function of the container around it, but not by the user.
+        if (assigns && element.empty() && count < 3) {
+            if (at + 1 == frames.size()) return {};
+            const text outer = own_name_of(names.of(frames[at + 1].function));
+            const bool is_own = standard_header(frames[at + 1].file).empty() ||
+                                (function != "operator=" && is_listed(outer, "operator= assign"));
+            if (!is_own) return {};
+            continue;
+        }
         if (assigns && !element.empty()) break;
         if (!is_listed(file, container->files)) {
             // The container is made as an element of another one: construct<X, ...>(X*, ...).

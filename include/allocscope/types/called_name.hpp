@@ -73,13 +73,14 @@ inline std::size_t before_list(const source_outline& file, std::size_t open) {
 }
 
 // The token with the name of the variable whose member function or constructor is called at `at`;
-// 0: it is another call. g++ places a call at its last token, clang at the name.
+// 0: it is another call. g++ places a call at its last token, clang at the name or the `=`.
 inline std::size_t variable_of_call(const source_outline& file, std::size_t at, text function) {
     const text token = file.text_at(at);
     const bool is_at_end = is_listed(token, ") } ]") && file.partner(at) > 1;
     if (token == "]" && function != "operator[]") return 0;
     if (is_at_end) return before_list(file, file.partner(at));
     if (token == "{") return before_list(file, at);
+    if (token == "=" && function == "operator=") return at - 1;
     std::size_t member = at;
     if (token == "(" && at > 0) --member;
     if (member < 2 || !file.is_word_at(member)) return 0;

@@ -21793,6 +21793,11 @@ struct type_answer {
     }
 };
 
+// Not inlined, because `{}` writes six values wherever it stands.
+ALLOCSCOPE_NOINLINE type_answer unknown_type() noexcept {
+    return {};
+}
+
 // Whether a candidate, which may lack scopes, means the class `type`.
 inline bool is_candidate_for(text candidate, text type) noexcept {
     if (candidate.ends_with("<>")) {
@@ -29756,12 +29761,13 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
     const text request = own_name_of(names.of(frames[at].function));
     const text header = standard_header(frames[at].file);
     if (header == "stl_bvector.h") return {"unsigned long", type_evidence::make_frame};
-    if (!is_listed(request, "_M_allocate _M_get_node _M_allocate_node _M_allocate_map")) return {};
+    if (!is_listed(request, "_M_allocate _M_get_node _M_allocate_node _M_allocate_map"))
+        return unknown_type();
     const container_headers* container = nullptr;
     for (const container_headers& each : containers) {
         if (each.asking == header) container = &each;
     }
-    if (container == nullptr) return {};
+    if (container == nullptr) return unknown_type();
     text element;
     text function;
     text argument;  // of the function inside
@@ -29776,11 +29782,11 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         const std::size_t count = name.parts.components.size();
         // An element may be assigned by a function of the container around it, but not by the user.
         if (assigns && element.empty() && count < 3) {
-            if (at + 1 == frames.size()) return {};
+            if (at + 1 == frames.size()) return unknown_type();
             const text outer = own_name_of(names.of(frames[at + 1].function));
             const bool is_own = standard_header(frames[at + 1].file).empty() ||
                                 (function != "operator=" && is_listed(outer, "operator= assign"));
-            if (!is_own) return {};
+            if (!is_own) return unknown_type();
             continue;
         }
         if (assigns && !element.empty()) break;
@@ -29790,14 +29796,14 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
                 is_listed(function_inside, container->classes) &&
                 is_listed(file, "stl_construct.h new_allocator.h unique_ptr.h any") &&
                 is_listed(function, "_Construct construct make_unique _S_create");
-            if (!is_made) return {};
+            if (!is_made) return unknown_type();
             if (element.empty()) {
                 const text made = first_argument(names.memory(), name.parts.last().arguments);
                 element =
                     element_of_class(names.memory(), decayed(printed_type(names.memory(), made)),
                                      container->classes);
             }
-            if (element.empty()) return {};
+            if (element.empty()) return unknown_type();
             break;
         }
         if (count == 0) continue;
@@ -29834,7 +29840,7 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         element = element_of_class(names.memory(), type, container->classes);
         evidence = type_evidence::source_text;
     }
-    if (element.empty()) return {};
+    if (element.empty()) return unknown_type();
     if (request == "_M_allocate_map") element = joined(names.memory(), element, "*");
     type_answer answer = printed_answer(names.memory(), element, evidence);
     answer.is_array = true;
@@ -29890,13 +29896,13 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
     arena& memory = names.memory();
     const read_name& name = names.of(frames[asking].function);
     const text header = standard_header(frames[asking].file);
-    if (header.empty() || name.parts.components.size() != 1) return {};
+    if (header.empty() || name.parts.components.size() != 1) return unknown_type();
     library_call call;
     call.function = own_name_of(name);
     const bool is_any = header == "any" && call.function == "_S_create";
     const read_name& told =
         is_any && asking + 1 < frames.size() ? names.of(frames[asking + 1].function) : name;
-    if (is_any && !is_listed(own_name_of(told), "any emplace __do_emplace")) return {};
+    if (is_any && !is_listed(own_name_of(told), "any emplace __do_emplace")) return unknown_type();
     if (told.parts.is_known()) {
         call.function_first = first_argument(memory, told.parts.last().arguments);
     }
@@ -29918,7 +29924,8 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
            is_listed(standard_header(frames[at].file), allocators)) {
         ++at;
     }
-    if (at == asking || at == frames.size() || !is_standard_header(frames[at].file)) return {};
+    if (at == asking || at == frames.size() || !is_standard_header(frames[at].file))
+        return unknown_type();
     const text text_of = character_of_string(memory, names, frames, at);
     if (!text_of.empty()) return printed_answer(memory, text_of, type_evidence::allocator_frame);
     const read_name& caller = names.of(frames[at].function);
@@ -31400,7 +31407,8 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
         text wanted;
         if (inner->call.function == "allocate") wanted = wanted_by_allocator(memory, outer);
         const bool is_other = !wanted.empty() && wanted != answer.name;
-        if (is_other && bytes_of_plain_type(answer.name) != 1) return {};  // it may ask for bytes
+        if (is_other && bytes_of_plain_type(answer.name) != 1)
+            return unknown_type();  // it may ask for bytes
         if (outer.call.function.empty()) break;
         const bool is_same_function = outer.plain == inner->plain;
         inner = &outer;
@@ -31444,10 +31452,10 @@ inline type_answer type_from_tag(arena& memory, text spelled) {
 inline type_answer type_of_typed_allocator(arena& memory, const function_name& name) {
     const std::size_t count = name.components.size();
     if (count < 3 || name.components[0].name != "allocscope" || name.last().name != "allocate") {
-        return {};
+        return unknown_type();
     }
     const name_component& scope = name.components[count - 2];
-    if (scope.name != "allocator") return {};
+    if (scope.name != "allocator") return unknown_type();
     return printed_answer(memory, first_argument(memory, scope.arguments), type_evidence::tag);
 }
 
@@ -31478,7 +31486,7 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
                                     std::size_t asking, source_cache& sources) {
     std::size_t named = asking;
     while (named < frames.size() && frames[named].function.empty()) ++named;
-    if (named >= frames.size()) return {};
+    if (named >= frames.size()) return unknown_type();
     const text function = frames[named].function;
     if (named != asking) {
         const text called = type_of_c_call(frames[named], sources);
@@ -31542,7 +31550,7 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
     if (agrees || (fits.of_vtable == size_fit::same && (is_refuted || !so_far.is_known()))) {
         return {type, type_evidence::vtable};
     }
-    if (is_refuted) return {};
+    if (is_refuted) return unknown_type();
     if (so_far.is_known() || fits.of_vtable == size_fit::other) return so_far;
     // Control blocks and nodes of the library are hardly ever parts of other objects.
     const bool is_of_library = vtable_symbol.starts_with("vtable for std::");

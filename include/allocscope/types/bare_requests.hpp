@@ -107,12 +107,13 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
     const text request = own_name_of(names.of(frames[at].function));
     const text header = standard_header(frames[at].file);
     if (header == "stl_bvector.h") return {"unsigned long", type_evidence::make_frame};
-    if (!is_listed(request, "_M_allocate _M_get_node _M_allocate_node _M_allocate_map")) return {};
+    if (!is_listed(request, "_M_allocate _M_get_node _M_allocate_node _M_allocate_map"))
+        return unknown_type();
     const container_headers* container = nullptr;
     for (const container_headers& each : containers) {
         if (each.asking == header) container = &each;
     }
-    if (container == nullptr) return {};
+    if (container == nullptr) return unknown_type();
     text element;
     text function;
     text argument;  // of the function inside
@@ -127,11 +128,11 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         const std::size_t count = name.parts.components.size();
         // An element may be assigned by a function of the container around it, but not by the user.
         if (assigns && element.empty() && count < 3) {
-            if (at + 1 == frames.size()) return {};
+            if (at + 1 == frames.size()) return unknown_type();
             const text outer = own_name_of(names.of(frames[at + 1].function));
             const bool is_own = standard_header(frames[at + 1].file).empty() ||
                                 (function != "operator=" && is_listed(outer, "operator= assign"));
-            if (!is_own) return {};
+            if (!is_own) return unknown_type();
             continue;
         }
         if (assigns && !element.empty()) break;
@@ -141,14 +142,14 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
                 is_listed(function_inside, container->classes) &&
                 is_listed(file, "stl_construct.h new_allocator.h unique_ptr.h any") &&
                 is_listed(function, "_Construct construct make_unique _S_create");
-            if (!is_made) return {};
+            if (!is_made) return unknown_type();
             if (element.empty()) {
                 const text made = first_argument(names.memory(), name.parts.last().arguments);
                 element =
                     element_of_class(names.memory(), decayed(printed_type(names.memory(), made)),
                                      container->classes);
             }
-            if (element.empty()) return {};
+            if (element.empty()) return unknown_type();
             break;
         }
         if (count == 0) continue;
@@ -185,7 +186,7 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         element = element_of_class(names.memory(), type, container->classes);
         evidence = type_evidence::source_text;
     }
-    if (element.empty()) return {};
+    if (element.empty()) return unknown_type();
     if (request == "_M_allocate_map") element = joined(names.memory(), element, "*");
     type_answer answer = printed_answer(names.memory(), element, evidence);
     answer.is_array = true;
@@ -241,13 +242,13 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
     arena& memory = names.memory();
     const read_name& name = names.of(frames[asking].function);
     const text header = standard_header(frames[asking].file);
-    if (header.empty() || name.parts.components.size() != 1) return {};
+    if (header.empty() || name.parts.components.size() != 1) return unknown_type();
     library_call call;
     call.function = own_name_of(name);
     const bool is_any = header == "any" && call.function == "_S_create";
     const read_name& told =
         is_any && asking + 1 < frames.size() ? names.of(frames[asking + 1].function) : name;
-    if (is_any && !is_listed(own_name_of(told), "any emplace __do_emplace")) return {};
+    if (is_any && !is_listed(own_name_of(told), "any emplace __do_emplace")) return unknown_type();
     if (told.parts.is_known()) {
         call.function_first = first_argument(memory, told.parts.last().arguments);
     }
@@ -269,7 +270,8 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
            is_listed(standard_header(frames[at].file), allocators)) {
         ++at;
     }
-    if (at == asking || at == frames.size() || !is_standard_header(frames[at].file)) return {};
+    if (at == asking || at == frames.size() || !is_standard_header(frames[at].file))
+        return unknown_type();
     const text text_of = character_of_string(memory, names, frames, at);
     if (!text_of.empty()) return printed_answer(memory, text_of, type_evidence::allocator_frame);
     const read_name& caller = names.of(frames[at].function);

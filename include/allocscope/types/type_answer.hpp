@@ -65,6 +65,11 @@ struct type_answer {
     }
 };
 
+// Not inlined, because `{}` writes six values wherever it stands.
+ALLOCSCOPE_NOINLINE type_answer unknown_type() noexcept {
+    return {};
+}
+
 // Whether a candidate, which may lack scopes, means the class `type`.
 inline bool is_candidate_for(text candidate, text type) noexcept {
     if (candidate.ends_with("<>")) {

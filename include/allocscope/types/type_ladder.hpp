@@ -119,7 +119,8 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
         text wanted;
         if (inner->call.function == "allocate") wanted = wanted_by_allocator(memory, outer);
         const bool is_other = !wanted.empty() && wanted != answer.name;
-        if (is_other && bytes_of_plain_type(answer.name) != 1) return {};  // it may ask for bytes
+        if (is_other && bytes_of_plain_type(answer.name) != 1)
+            return unknown_type();  // it may ask for bytes
         if (outer.call.function.empty()) break;
         const bool is_same_function = outer.plain == inner->plain;
         inner = &outer;
@@ -163,10 +164,10 @@ inline type_answer type_from_tag(arena& memory, text spelled) {
 inline type_answer type_of_typed_allocator(arena& memory, const function_name& name) {
     const std::size_t count = name.components.size();
     if (count < 3 || name.components[0].name != "allocscope" || name.last().name != "allocate") {
-        return {};
+        return unknown_type();
     }
     const name_component& scope = name.components[count - 2];
-    if (scope.name != "allocator") return {};
+    if (scope.name != "allocator") return unknown_type();
     return printed_answer(memory, first_argument(memory, scope.arguments), type_evidence::tag);
 }
 
@@ -197,7 +198,7 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
                                     std::size_t asking, source_cache& sources) {
     std::size_t named = asking;
     while (named < frames.size() && frames[named].function.empty()) ++named;
-    if (named >= frames.size()) return {};
+    if (named >= frames.size()) return unknown_type();
     const text function = frames[named].function;
     if (named != asking) {
         const text called = type_of_c_call(frames[named], sources);
@@ -261,7 +262,7 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
     if (agrees || (fits.of_vtable == size_fit::same && (is_refuted || !so_far.is_known()))) {
         return {type, type_evidence::vtable};
     }
-    if (is_refuted) return {};
+    if (is_refuted) return unknown_type();
     if (so_far.is_known() || fits.of_vtable == size_fit::other) return so_far;
     // Control blocks and nodes of the library are hardly ever parts of other objects.
     const bool is_of_library = vtable_symbol.starts_with("vtable for std::");

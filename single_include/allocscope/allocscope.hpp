@@ -28162,8 +28162,8 @@ inline declared_variable member_of(const source_outline& file, std::size_t open,
     return {};
 }
 
-// The colon before the initialisers of a constructor, `: n(3), parts(n)`, if the name at `at` is one
-// of them; 0: it is not.
+// The colon before the initialisers of a constructor, `: n(3), parts(n)`, if the name at `at` is
+// one of them; 0: it is not.
 inline std::size_t colon_before(const source_outline& file, std::size_t at) noexcept {
     while (file.is_at(at - 1, ",") && file.is_any_at(at - 2, ") }")) {
         at = file.partner(at - 2) - 1;
@@ -28178,8 +28178,8 @@ inline bool is_in_sizeof(const source_outline& file, std::size_t at) noexcept {
            (file.is_at(at - 1, "(") && file.is_at(at - 2, "sizeof"));
 }
 
-// The brace of the class that a function defined outside of it belongs to, `void box<T>::put(`, if
-// the bracket at `open` is that of its parameters; 0: the file does not define such a class.
+// The brace of the class that a function defined outside of it belongs to, `void box<T>::put(`,
+// if the bracket at `open` is that of its parameters; 0: the file does not define such a class.
 inline std::size_t class_of_member(const source_outline& file, std::size_t open) noexcept {
     std::size_t name = open;
     if (name < 4 || !file.is_at(name -= 2, "::")) return 0;

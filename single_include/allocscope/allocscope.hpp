@@ -22265,15 +22265,18 @@ public:
         if (wanted == asked_name::result) return spelled(result_of(function), 0);
         const text first = name.substr(0, name.find_first_of(":.-"));
         std::uint64_t scope = function;
+        const bool is_variable = wanted == asked_name::variable;
+        std::uint64_t unit = is_variable ? unit_around(function) : 0;  // searched at the end
         for (int outer = 0; outer < most_links && scope != 0; ++outer) {
-            const bool is_whole_unit = scope == unit_around(function);
             const found_type found = look_up(scope, first, wanted);
             if (found.count != 0) {
                 return found.count == 1 ? spelled_member(found.type, name, first) : text{};
             }
-            if (wanted != asked_name::variable || is_whole_unit) continue;
-            if (names_a_type(read(scope).tag)) break;  // or it is in a base class
-            if (scope == 0) scope = unit_around(function);
+            if (is_variable && names_a_type(read(scope).tag)) break;  // it may be in a base class
+            if (scope == 0) {
+                scope = unit;
+                unit = 0;
+            }
         }
         return {};
     }
@@ -22388,10 +22391,13 @@ private:
                 continue;
             }
             if (walker.depth() != open) continue;
-            if (shape->tag == detail::dwarf::tag_lexical_block && shape->has_children) ++open;
+            if (shape->tag == detail::dwarf::tag_lexical_block) {
+                if (shape->has_children) ++open;
+                continue;
+            }
             const bool is_base = shape->tag == detail::dwarf::tag_inheritance;
             if (is_base ? wanted == asked_name::parameter : !is_wanted(shape->tag, wanted)) {
-                if (shape->has_children && walker.depth() == open) walker.skip_to_sibling();
+                if (shape->has_children) walker.skip_to_sibling();
                 continue;
             }
             const std::uint64_t child = walker.offset() | unit.header.file;
@@ -25092,8 +25098,7 @@ private:
             if (is_standard_header(source.lines.path_of(around.call_file, texts()))) return;
             function = around.entry;
         }
-        const text own = file_of(source.names.of(function), source);
-        if (own.empty() || is_standard_header(own)) return;
+        if (users_file_of(source.names.of(function), source).empty()) return;
         const std::size_t number = source.nearby.library_call_behind(innermost);
         if (number == 0) return;
         const inlined_call& call = calls[number - 1];
@@ -25113,8 +25118,8 @@ private:
         if (is_standard_header(frame.file)) {
             // g++ forgets inlined calls if it merged the called function with another one. Then the
             // line is the library's, and not one of the function in the frame.
-            const text own = file_of(name, source);
-            if (own.empty() || is_standard_header(own)) return;
+            const text own = users_file_of(name, source);
+            if (own.empty()) return;
             const std::uint64_t before = nearby.before(call, 0, own, name.line);
             frame.file = own;
             frame.line = as_line(before != 0 ? before : name.line);
@@ -25152,6 +25157,12 @@ private:
             &source.names == &names() ? units().unit_of_entry(name.unit) : nullptr;
         const line_table& lines = unit != nullptr ? lines_of(*unit) : source.lines;
         return lines.path_of(name.file, texts());
+    }
+
+    // The same; "" for a function of the standard library.
+    text users_file_of(const entry_name& name, const frame_source& source) {
+        const text file = file_of(name, source);
+        return is_standard_header(file) ? text{} : file;
     }
 
     // The symbol table's name is preferred, because it is always complete. The debug information
@@ -28041,13 +28052,13 @@ inline std::size_t class_body(const source_outline& file, std::size_t at) {
     return 0;
 }
 
-// The name of the class whose body opens at `open`.
+// The name of the class whose body opens at `open`; "" if it has none.
 inline text class_of_body(const source_outline& file, std::size_t open) noexcept {
     std::size_t at = open;
     while (at > 0 && !file.is_any_at(at, "struct class ; }")) --at;
     ++at;
     while (file.is_at(at + 1, "::")) at += 2;
-    return file.text_at(at);
+    return file.is_word_at(at) ? file.text_at(at) : text{};
 }
 
 // The brace of the only class of that name in the file; 0: none or several.
@@ -28181,12 +28192,13 @@ inline bool is_in_sizeof(const source_outline& file, std::size_t at) noexcept {
 // The brace of the class that a function defined outside of it belongs to, `void box<T>::put(`,
 // if the bracket at `open` is that of its parameters; 0: the file does not define such a class.
 inline std::size_t class_of_member(const source_outline& file, std::size_t open) noexcept {
-    std::size_t name = open;
-    if (name < 4 || !file.is_at(name -= 2, "::")) return 0;
-    const std::size_t begin = begin_of_type(file, name);
-    if (file.is_at(--name, ">")) {
-        while (name > begin && !file.is_at(name, "<")) --name;
-        --name;
+    if (open < 4 || !file.is_at(open - 2, "::")) return 0;
+    const std::size_t begin = begin_of_type(file, open - 2);
+    std::size_t name = open - 3;
+    for (int depth = 0; name > begin; --name) {  // back over its arguments
+        if (file.is_at(name, ">")) ++depth;
+        if (depth == 0) break;
+        if (file.is_at(name, "<")) --depth;
     }
     // Not for the initialiser of a base class: `: outer::base(3)`.
     const bool is_initialiser = file.is_any_at(begin - 1, ": ,");
@@ -28932,18 +28944,14 @@ private:
     // the place; "" if that is not certain.
     text declared_path(text word, text function) const {
         const bool is_bare = name_.components.size() < 2;  // with -g1, of an inlined function
-        std::size_t block = block_around(place_);
-        while (block != 0 && kind_of_block(file_, block) == block_kind::of_function) {
-            block = block_around(block);
-        }
-        if (is_bare) function = path_of(block, {});
+        if (is_bare) function = scopes_around_place();
         text found;
         for (const name_declaration* each = file_.last_declared(word); each != nullptr;
              each = file_.declared_before(*each)) {
+            if (file_.is_at(each->at - 2, "friend")) continue;
             const text path = path_of(each->block, word);
             const bool is_inside = path.size() > word.size() &&
                                    function.starts_with(path.substr(0, path.size() - word.size()));
-            if (file_.is_at(each->at - 2, "friend")) continue;
             if (!is_inside && !is_around(*each)) {
                 // The function may be a member of that class, defined outside of it.
                 const bool is_of_class = kind_of_block(file_, each->block) == block_kind::of_class;
@@ -28957,15 +28965,22 @@ private:
         return found.empty() || may_inherit(found, function) ? text{} : found;
     }
 
+    // The namespaces and classes around the place, each followed by "::".
+    text scopes_around_place() const {
+        std::size_t block = block_around(place_);
+        while (block != 0 && kind_of_block(file_, block) == block_kind::of_function) {
+            block = block_around(block);
+        }
+        return path_of(block, {});
+    }
+
     // The path of a name in the block at `block`; "" if it may depend on a template.
     text path_of(std::size_t block, text name) const {
         if (!file_.headers_around(memory_, file_.scope_of(block + 1)).empty()) return {};
         for (; block != 0; block = block_around(block)) {
             const block_kind kind = kind_of_block(file_, block);
             text scope;
-            if (kind == block_kind::of_class && is_word(class_of_body(file_, block))) {
-                scope = class_of_body(file_, block);
-            }
+            if (kind == block_kind::of_class) scope = class_of_body(file_, block);
             if (kind == block_kind::of_namespace) {
                 std::size_t begin = block;
                 while (!file_.is_at(begin - 1, "namespace")) --begin;

@@ -342,8 +342,7 @@ private:
             if (is_standard_header(source.lines.path_of(around.call_file, texts()))) return;
             function = around.entry;
         }
-        const text own = file_of(source.names.of(function), source);
-        if (own.empty() || is_standard_header(own)) return;
+        if (users_file_of(source.names.of(function), source).empty()) return;
         const std::size_t number = source.nearby.library_call_behind(innermost);
         if (number == 0) return;
         const inlined_call& call = calls[number - 1];
@@ -363,8 +362,8 @@ private:
         if (is_standard_header(frame.file)) {
             // g++ forgets inlined calls if it merged the called function with another one. Then the
             // line is the library's, and not one of the function in the frame.
-            const text own = file_of(name, source);
-            if (own.empty() || is_standard_header(own)) return;
+            const text own = users_file_of(name, source);
+            if (own.empty()) return;
             const std::uint64_t before = nearby.before(call, 0, own, name.line);
             frame.file = own;
             frame.line = as_line(before != 0 ? before : name.line);
@@ -402,6 +401,12 @@ private:
             &source.names == &names() ? units().unit_of_entry(name.unit) : nullptr;
         const line_table& lines = unit != nullptr ? lines_of(*unit) : source.lines;
         return lines.path_of(name.file, texts());
+    }
+
+    // The same; "" for a function of the standard library.
+    text users_file_of(const entry_name& name, const frame_source& source) {
+        const text file = file_of(name, source);
+        return is_standard_header(file) ? text{} : file;
     }
 
     // The symbol table's name is preferred, because it is always complete. The debug information

@@ -67,15 +67,18 @@ public:
         if (wanted == asked_name::result) return spelled(result_of(function), 0);
         const text first = name.substr(0, name.find_first_of(":.-"));
         std::uint64_t scope = function;
+        const bool is_variable = wanted == asked_name::variable;
+        std::uint64_t unit = is_variable ? unit_around(function) : 0;  // searched at the end
         for (int outer = 0; outer < most_links && scope != 0; ++outer) {
-            const bool is_whole_unit = scope == unit_around(function);
             const found_type found = look_up(scope, first, wanted);
             if (found.count != 0) {
                 return found.count == 1 ? spelled_member(found.type, name, first) : text{};
             }
-            if (wanted != asked_name::variable || is_whole_unit) continue;
-            if (names_a_type(read(scope).tag)) break;  // or it is in a base class
-            if (scope == 0) scope = unit_around(function);
+            if (is_variable && names_a_type(read(scope).tag)) break;  // it may be in a base class
+            if (scope == 0) {
+                scope = unit;
+                unit = 0;
+            }
         }
         return {};
     }
@@ -190,10 +193,13 @@ private:
                 continue;
             }
             if (walker.depth() != open) continue;
-            if (shape->tag == detail::dwarf::tag_lexical_block && shape->has_children) ++open;
+            if (shape->tag == detail::dwarf::tag_lexical_block) {
+                if (shape->has_children) ++open;
+                continue;
+            }
             const bool is_base = shape->tag == detail::dwarf::tag_inheritance;
             if (is_base ? wanted == asked_name::parameter : !is_wanted(shape->tag, wanted)) {
-                if (shape->has_children && walker.depth() == open) walker.skip_to_sibling();
+                if (shape->has_children) walker.skip_to_sibling();
                 continue;
             }
             const std::uint64_t child = walker.offset() | unit.header.file;

@@ -112,12 +112,13 @@ inline bool is_in_sizeof(const source_outline& file, std::size_t at) noexcept {
 // The brace of the class that a function defined outside of it belongs to, `void box<T>::put(`,
 // if the bracket at `open` is that of its parameters; 0: the file does not define such a class.
 inline std::size_t class_of_member(const source_outline& file, std::size_t open) noexcept {
-    std::size_t name = open;
-    if (name < 4 || !file.is_at(name -= 2, "::")) return 0;
-    const std::size_t begin = begin_of_type(file, name);
-    if (file.is_at(--name, ">")) {
-        while (name > begin && !file.is_at(name, "<")) --name;
-        --name;
+    if (open < 4 || !file.is_at(open - 2, "::")) return 0;
+    const std::size_t begin = begin_of_type(file, open - 2);
+    std::size_t name = open - 3;
+    for (int depth = 0; name > begin; --name) {  // back over its arguments
+        if (file.is_at(name, ">")) ++depth;
+        if (depth == 0) break;
+        if (file.is_at(name, "<")) --depth;
     }
     // Not for the initialiser of a base class: `: outer::base(3)`.
     const bool is_initialiser = file.is_any_at(begin - 1, ": ,");

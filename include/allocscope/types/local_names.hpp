@@ -116,13 +116,13 @@ inline std::size_t class_body(const source_outline& file, std::size_t at) {
     return 0;
 }
 
-// The name of the class whose body opens at `open`.
+// The name of the class whose body opens at `open`; "" if it has none.
 inline text class_of_body(const source_outline& file, std::size_t open) noexcept {
     std::size_t at = open;
     while (at > 0 && !file.is_any_at(at, "struct class ; }")) --at;
     ++at;
     while (file.is_at(at + 1, "::")) at += 2;
-    return file.text_at(at);
+    return file.is_word_at(at) ? file.text_at(at) : text{};
 }
 
 // The brace of the only class of that name in the file; 0: none or several.

@@ -128,18 +128,14 @@ private:
     // the place; "" if that is not certain.
     text declared_path(text word, text function) const {
         const bool is_bare = name_.components.size() < 2;  // with -g1, of an inlined function
-        std::size_t block = block_around(place_);
-        while (block != 0 && kind_of_block(file_, block) == block_kind::of_function) {
-            block = block_around(block);
-        }
-        if (is_bare) function = path_of(block, {});
+        if (is_bare) function = scopes_around_place();
         text found;
         for (const name_declaration* each = file_.last_declared(word); each != nullptr;
              each = file_.declared_before(*each)) {
+            if (file_.is_at(each->at - 2, "friend")) continue;
             const text path = path_of(each->block, word);
             const bool is_inside = path.size() > word.size() &&
                                    function.starts_with(path.substr(0, path.size() - word.size()));
-            if (file_.is_at(each->at - 2, "friend")) continue;
             if (!is_inside && !is_around(*each)) {
                 // The function may be a member of that class, defined outside of it.
                 const bool is_of_class = kind_of_block(file_, each->block) == block_kind::of_class;
@@ -153,15 +149,22 @@ private:
         return found.empty() || may_inherit(found, function) ? text{} : found;
     }
 
+    // The namespaces and classes around the place, each followed by "::".
+    text scopes_around_place() const {
+        std::size_t block = block_around(place_);
+        while (block != 0 && kind_of_block(file_, block) == block_kind::of_function) {
+            block = block_around(block);
+        }
+        return path_of(block, {});
+    }
+
     // The path of a name in the block at `block`; "" if it may depend on a template.
     text path_of(std::size_t block, text name) const {
         if (!file_.headers_around(memory_, file_.scope_of(block + 1)).empty()) return {};
         for (; block != 0; block = block_around(block)) {
             const block_kind kind = kind_of_block(file_, block);
             text scope;
-            if (kind == block_kind::of_class && is_word(class_of_body(file_, block))) {
-                scope = class_of_body(file_, block);
-            }
+            if (kind == block_kind::of_class) scope = class_of_body(file_, block);
             if (kind == block_kind::of_namespace) {
                 std::size_t begin = block;
                 while (!file_.is_at(begin - 1, "namespace")) --begin;

@@ -282,9 +282,9 @@ LINES = [
     ("F { static pl w; keep(new std::reference_wrapper(w)); }", ["std::reference_wrapper<pl>"]),
     ("F { pl x{}; keep(&x); for (float x : {1.f}) keep(new auto(x)); }", ["float"]),
     ("static char wide@ = 'x'; F { keep(new auto(wide@)); }", ["char"]),
-    ("static char n@ = 1; struct b@ { long n@ = 2; void* f() { return new auto(n@); } }; "
+    ("static double n@ = 1; struct b@ { long n@ = 2; void* f() { return new auto(n@); } }; "
      "F { b@ x; keep(x.f()); }", ["long"]),
-    ("static char n@ = 1; struct b@ { long n@ = 2; }; struct d@ : b@ { "
+    ("static double n@ = 1; struct b@ { long n@ = 2; }; struct d@ : b@ { "
      "void* f() { return new auto(n@); } }; F { d@ x; keep(x.f()); }", ["long"]),
     ("struct lake@ { long a; }; namespace n@ { struct lake@ { long a; }; } "
      "namespace n@ { void* g() { return new lake@; } } F { keep(n@::g()); }", ["n@::lake@"]),

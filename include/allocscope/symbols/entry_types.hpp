@@ -74,7 +74,8 @@ public:
             if (found.count != 0) {
                 return found.count == 1 ? spelled_member(found.type, name, first) : text{};
             }
-            if (is_variable && names_a_type(read(scope).tag)) break;  // it may be in a base class
+            // A base class that another unit describes may have it.
+            if (is_variable && names_a_type(read(scope).tag)) break;
             if (scope == 0) {
                 scope = unit;
                 unit = 0;

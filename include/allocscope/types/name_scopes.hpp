@@ -77,14 +77,14 @@ protected:
     const function_name& name_;
 
 private:
-    // The class `local` that the function app::run itself declares is app::run::local. "" if no
-    // function does, or another one: one around a lambda or a class.
+    // The class `local` that the function app::run itself declares is app::run::local. Around a lambda
+    // or a class, another function declares it: only its own name is certain. "" if none does.
     text in_function(text word) const {
         const local_name found = find_local_name(file_, place_, word);
         if (found.what != local_name::kind::other || !found.is_of_function) return {};
-        if (!name_.is_known() || name_.last().name == "operator()") return {};
-        if (class_around_place() > found.block) return {};
-        return joined(memory_, name_.whole, "::", word);
+        const bool is_own = name_.is_known() && name_.last().name != "operator()" &&
+                            class_around_place() <= found.block;
+        return is_own ? joined(memory_, name_.whole, "::", word) : word;
     }
 
     // The class `node` of app::chain<T> is app::chain<int>::node in a member of app::chain<int>. ""

@@ -13,10 +13,14 @@
 #include <memory>
 
 #include "chain.hpp"
+#include "entry.hpp"
 
 using namespace allocscope_test;
 
 static short number_of_file = 3;
+// The debug information describes what these point to.
+static other::link* volatile last_link;
+static shop::leaf* volatile last_leaf;
 __attribute__((noinline)) static std::unique_ptr<short> copy_of_number() {
     return std::unique_ptr<short>{new auto(number_of_file)};
 }
@@ -68,14 +72,32 @@ __attribute__((noinline)) std::unique_ptr<twice> ambiguous(std::unique_ptr<other
     return std::unique_ptr<twice>{new twice};
 }
 
-// A name that another function, or a template, has for another type means nothing here.
-struct entry {
-    long numbers[3] = {};
-};
-
 __attribute__((noinline)) std::unique_ptr<entry> entry_by_hand() {
     return std::unique_ptr<entry>{new entry};
 }
+
+// A lambda makes one of a class that its function declares, although the namespace has another.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+__attribute__((noinline)) void* made_by_lambda() {
+    struct entry {
+        double numbers[3];
+    };
+    const auto make = []() -> void* { return new entry; };
+    return make();
+}
+// The source does not show that this function declares a class of that name.
+#define CLASS_OF_THREE(name) \
+    struct name {            \
+        double numbers[3];   \
+    }
+__attribute__((noinline)) void* made_of_macro() {
+    CLASS_OF_THREE(leaf);
+    static leaf* volatile made;
+    made = new leaf;
+    return made;
+}
+#pragma GCC diagnostic pop
 
 }  // namespace shop
 
@@ -124,6 +146,10 @@ int main() {
     const auto h = other::tree<long>::make();
     const auto i = with_local_entry();
     const auto j = copy_of_number();
+    void* const k = shop::made_by_lambda();
+    void* const l = shop::made_of_macro();
+    last_link = nullptr;
+    last_leaf = nullptr;
     other::chain<char> small;  // its classes have other sizes than those of the next one
     small.grow('a');
     other::chain<double> large;
@@ -134,6 +160,7 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::twice"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::session"), 2);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::entry"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::leaf"), 0);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "other::tree<long>::entry"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "short"), 1);
     for (const char* type :
@@ -142,6 +169,8 @@ int main() {
         std::printf("%s\n", type);
         ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, type), 1);
     }
+    ::operator delete(k);
+    ::operator delete(l);
     small.clear();
     large.clear();
     const allocscope::scope another{"initialiser"};

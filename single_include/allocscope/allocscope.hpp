@@ -20438,7 +20438,7 @@ inline bool is_operator_word(text name, std::size_t at) noexcept {
 
 // The position after the bracket that closes the one at `at`, or no_position. Linear in the length
 // of the brackets.
-ALLOCSCOPE_NOINLINE std::size_t skip_brackets(text name, std::size_t at) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE std::size_t skip_brackets(text name, std::size_t at) noexcept {
     char open[max_open_brackets];
     std::size_t depth = 0;
     while (at < name.size()) {
@@ -20547,7 +20547,7 @@ struct function_name {
     const name_component& last() const noexcept { return components.back(); }
 };
 
-inline bool has_arguments(const function_name& function) noexcept {
+ALLOCSCOPE_PURE inline bool has_arguments(const function_name& function) noexcept {
     for (const name_component& each : function.components) {
         if (!each.arguments.empty()) return true;
     }
@@ -20606,7 +20606,7 @@ private:
         }
     }
 
-    bool is_next(std::size_t at, text wanted) const noexcept {
+    ALLOCSCOPE_PURE bool is_next(std::size_t at, text wanted) const noexcept {
         return name_.substr(at).starts_with(wanted);
     }
 
@@ -20781,7 +20781,7 @@ inline text name_up_to(const function_name& name, const name_component& componen
 }
 
 // "app::widget::widget" and the like.
-inline bool is_constructor(const function_name& name) noexcept {
+ALLOCSCOPE_PURE inline bool is_constructor(const function_name& name) noexcept {
     const std::size_t count = name.components.size();
     return count > 1 && name.last().name == name.components[count - 2].name;
 }
@@ -21234,7 +21234,7 @@ private:
     }
 
     // After a failure `at_` may be anywhere.
-    bool is_next(text wanted) const noexcept {
+    ALLOCSCOPE_PURE bool is_next(text wanted) const noexcept {
         return at_ <= type_.size() && type_.substr(at_).starts_with(wanted);
     }
 
@@ -27250,10 +27250,10 @@ private:
     }
 
     text text_at(std::size_t at) const noexcept { return file_.text_at(at); }
-    bool is_at(std::size_t at, const char* wanted) const noexcept {
+    ALLOCSCOPE_PURE bool is_at(std::size_t at, const char* wanted) const noexcept {
         return file_.is_at(at, wanted);
     }
-    bool is_any_at(std::size_t at, const char* words) const noexcept {
+    ALLOCSCOPE_PURE bool is_any_at(std::size_t at, const char* words) const noexcept {
         return file_.is_any_at(at, words);
     }
 
@@ -27984,7 +27984,8 @@ struct local_name {
 enum class block_kind { of_function, of_class, of_namespace };
 
 // What the brace at `open` opens.
-inline block_kind kind_of_block(const source_outline& file, std::size_t open) noexcept {
+ALLOCSCOPE_PURE inline block_kind kind_of_block(const source_outline& file,
+                                                std::size_t open) noexcept {
     block_kind kind = block_kind::of_function;
     for (std::size_t at = open; at > 0; --at) {
         const text token = file.text_at(at - 1);
@@ -28040,7 +28041,7 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
 }
 
 // The `{` of the class whose name, perhaps behind its scopes, stands at `at`; 0: no definition.
-inline std::size_t class_body(const source_outline& file, std::size_t at) {
+ALLOCSCOPE_PURE inline std::size_t class_body(const source_outline& file, std::size_t at) {
     std::size_t first = at;
     while (first > 1 && file.is_at(first - 1, "::")) first -= 2;
     if (first == 0 || !file.is_any_at(first - 1, "struct class")) return 0;
@@ -28063,7 +28064,7 @@ inline text class_of_body(const source_outline& file, std::size_t open) noexcept
 }
 
 // The brace of the only class of that name in the file; 0: none or several.
-inline std::size_t body_of_class(const source_outline& file, text name) {
+ALLOCSCOPE_PURE inline std::size_t body_of_class(const source_outline& file, text name) {
     const std::size_t at = file.class_named(name);
     return at != 0 ? class_body(file, at) : 0;
 }
@@ -28702,7 +28703,7 @@ private:
         if (call.function.empty()) {
             // A function of the program that has such a name has a line.
             const text made = has_line ? text{} : type_of_c_function(name.whole);
-            return made.empty() ? type_answer{} : type_answer{made, type_evidence::make_frame};
+            return made.empty() ? unknown_type() : type_answer{made, type_evidence::make_frame};
         }
         text type = type_of_allocator_call(call);
         if (!type.empty()) return printed_answer(memory_, type, type_evidence::allocator_frame);
@@ -30092,7 +30093,8 @@ namespace symbolize {
 
 // True if something in [begin, end) might call operator new at the same position: `operator`, or a
 // possible macro with a `new` inside, by naming convention or because this file defines it.
-inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::size_t end) {
+ALLOCSCOPE_PURE inline bool has_hidden_new(const source_outline& file, std::size_t begin,
+                                           std::size_t end) {
     for (std::size_t i = begin; i < end && i < file.tokens().size(); ++i) {
         const text word = file.text_at(i);
         if (!is_word(word)) continue;
@@ -30703,7 +30705,7 @@ public:
         add(file, frame.file);
     }
 
-    bool is_macro(text name) const noexcept {
+    ALLOCSCOPE_PURE bool is_macro(text name) const noexcept {
         for (const source_outline* each : files_) {
             if (each->is_macro(name)) return true;
         }
@@ -30749,7 +30751,7 @@ private:
     list<const source_outline*> files_;
 };
 
-inline bool may_allocate(text words) noexcept {
+ALLOCSCOPE_PURE inline bool may_allocate(text words) noexcept {
     return words.contains("new") || words.contains("alloc");
 }
 
@@ -31512,7 +31514,7 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
             return {part, !called.empty() ? type_evidence::source_text : type_evidence::make_frame};
         }
         const type_answer answer = names.alone(function, false);
-        return answer.evidence == type_evidence::make_frame ? answer : type_answer{};
+        return answer.evidence == type_evidence::make_frame ? answer : unknown_type();
     }
     if (is_throwing(frames, asking)) {
         const text thrown = type_of_thrower(names.memory(), names.of(function).plain);
@@ -31527,7 +31529,7 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
     const text below = names.of(frames[asking - 1].function).plain;
     return below.ends_with("memory_resource::allocate") ||
                    below.ends_with("reported_resource::do_allocate")
-               ? type_answer{}
+               ? unknown_type()
                : answer;
 }
 
@@ -31561,7 +31563,7 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
     }
     so_far.candidate = {};
     const text type = type_from_vtable(memory, vtable_symbol);
-    if (type.empty()) return is_refuted ? type_answer{} : so_far;
+    if (type.empty()) return is_refuted ? unknown_type() : so_far;
     const bool agrees = so_far.is_known() && is_candidate_for(so_far.name, type);
     if (agrees || (fits.of_vtable == size_fit::same && (is_refuted || !so_far.is_known()))) {
         return {type, type_evidence::vtable};
@@ -32333,7 +32335,7 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Where packages put headers and libraries.
-inline bool is_installed(text path) noexcept {
+ALLOCSCOPE_PURE inline bool is_installed(text path) noexcept {
     constexpr text folders =
         "/usr/include/ /usr/lib/ /usr/lib32/ /usr/lib64/ /usr/libx32/ /usr/local/include/ "
         "/usr/share/ /lib/ /lib32/ /lib64/ /nix/store/ /gnu/store/ /snap/ /home/linuxbrew/";

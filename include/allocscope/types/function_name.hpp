@@ -47,7 +47,7 @@ struct function_name {
     const name_component& last() const noexcept { return components.back(); }
 };
 
-inline bool has_arguments(const function_name& function) noexcept {
+ALLOCSCOPE_PURE inline bool has_arguments(const function_name& function) noexcept {
     for (const name_component& each : function.components) {
         if (!each.arguments.empty()) return true;
     }
@@ -106,7 +106,7 @@ private:
         }
     }
 
-    bool is_next(std::size_t at, text wanted) const noexcept {
+    ALLOCSCOPE_PURE bool is_next(std::size_t at, text wanted) const noexcept {
         return name_.substr(at).starts_with(wanted);
     }
 
@@ -281,7 +281,7 @@ inline text name_up_to(const function_name& name, const name_component& componen
 }
 
 // "app::widget::widget" and the like.
-inline bool is_constructor(const function_name& name) noexcept {
+ALLOCSCOPE_PURE inline bool is_constructor(const function_name& name) noexcept {
     const std::size_t count = name.components.size();
     return count > 1 && name.last().name == name.components[count - 2].name;
 }

@@ -31,7 +31,7 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Where packages put headers and libraries.
-inline bool is_installed(text path) noexcept {
+ALLOCSCOPE_PURE inline bool is_installed(text path) noexcept {
     constexpr text folders =
         "/usr/include/ /usr/lib/ /usr/lib32/ /usr/lib64/ /usr/libx32/ /usr/local/include/ "
         "/usr/share/ /lib/ /lib32/ /lib64/ /nix/store/ /gnu/store/ /snap/ /home/linuxbrew/";

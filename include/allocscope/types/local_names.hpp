@@ -47,7 +47,8 @@ struct local_name {
 enum class block_kind { of_function, of_class, of_namespace };
 
 // What the brace at `open` opens.
-inline block_kind kind_of_block(const source_outline& file, std::size_t open) noexcept {
+ALLOCSCOPE_PURE inline block_kind kind_of_block(const source_outline& file,
+                                                std::size_t open) noexcept {
     block_kind kind = block_kind::of_function;
     for (std::size_t at = open; at > 0; --at) {
         const text token = file.text_at(at - 1);
@@ -103,7 +104,7 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
 }
 
 // The `{` of the class whose name, perhaps behind its scopes, stands at `at`; 0: no definition.
-inline std::size_t class_body(const source_outline& file, std::size_t at) {
+ALLOCSCOPE_PURE inline std::size_t class_body(const source_outline& file, std::size_t at) {
     std::size_t first = at;
     while (first > 1 && file.is_at(first - 1, "::")) first -= 2;
     if (first == 0 || !file.is_any_at(first - 1, "struct class")) return 0;
@@ -126,7 +127,7 @@ inline text class_of_body(const source_outline& file, std::size_t open) noexcept
 }
 
 // The brace of the only class of that name in the file; 0: none or several.
-inline std::size_t body_of_class(const source_outline& file, text name) {
+ALLOCSCOPE_PURE inline std::size_t body_of_class(const source_outline& file, text name) {
     const std::size_t at = file.class_named(name);
     return at != 0 ? class_body(file, at) : 0;
 }

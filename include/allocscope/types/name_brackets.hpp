@@ -99,7 +99,7 @@ inline bool is_operator_word(text name, std::size_t at) noexcept {
 
 // The position after the bracket that closes the one at `at`, or no_position. Linear in the length
 // of the brackets.
-ALLOCSCOPE_NOINLINE std::size_t skip_brackets(text name, std::size_t at) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE std::size_t skip_brackets(text name, std::size_t at) noexcept {
     char open[max_open_brackets];
     std::size_t depth = 0;
     while (at < name.size()) {

@@ -46,7 +46,7 @@ public:
         add(file, frame.file);
     }
 
-    bool is_macro(text name) const noexcept {
+    ALLOCSCOPE_PURE bool is_macro(text name) const noexcept {
         for (const source_outline* each : files_) {
             if (each->is_macro(name)) return true;
         }
@@ -92,7 +92,7 @@ private:
     list<const source_outline*> files_;
 };
 
-inline bool may_allocate(text words) noexcept {
+ALLOCSCOPE_PURE inline bool may_allocate(text words) noexcept {
     return words.contains("new") || words.contains("alloc");
 }
 

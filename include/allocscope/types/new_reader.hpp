@@ -308,10 +308,10 @@ private:
     }
 
     text text_at(std::size_t at) const noexcept { return file_.text_at(at); }
-    bool is_at(std::size_t at, const char* wanted) const noexcept {
+    ALLOCSCOPE_PURE bool is_at(std::size_t at, const char* wanted) const noexcept {
         return file_.is_at(at, wanted);
     }
-    bool is_any_at(std::size_t at, const char* words) const noexcept {
+    ALLOCSCOPE_PURE bool is_any_at(std::size_t at, const char* words) const noexcept {
         return file_.is_any_at(at, words);
     }
 

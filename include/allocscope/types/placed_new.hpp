@@ -30,7 +30,8 @@ namespace symbolize {
 
 // True if something in [begin, end) might call operator new at the same position: `operator`, or a
 // possible macro with a `new` inside, by naming convention or because this file defines it.
-inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::size_t end) {
+ALLOCSCOPE_PURE inline bool has_hidden_new(const source_outline& file, std::size_t begin,
+                                           std::size_t end) {
     for (std::size_t i = begin; i < end && i < file.tokens().size(); ++i) {
         const text word = file.text_at(i);
         if (!is_word(word)) continue;

@@ -205,7 +205,7 @@ private:
     }
 
     // After a failure `at_` may be anywhere.
-    bool is_next(text wanted) const noexcept {
+    ALLOCSCOPE_PURE bool is_next(text wanted) const noexcept {
         return at_ <= type_.size() && type_.substr(at_).starts_with(wanted);
     }
 

@@ -208,7 +208,7 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
             return {part, !called.empty() ? type_evidence::source_text : type_evidence::make_frame};
         }
         const type_answer answer = names.alone(function, false);
-        return answer.evidence == type_evidence::make_frame ? answer : type_answer{};
+        return answer.evidence == type_evidence::make_frame ? answer : unknown_type();
     }
     if (is_throwing(frames, asking)) {
         const text thrown = type_of_thrower(names.memory(), names.of(function).plain);
@@ -223,7 +223,7 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
     const text below = names.of(frames[asking - 1].function).plain;
     return below.ends_with("memory_resource::allocate") ||
                    below.ends_with("reported_resource::do_allocate")
-               ? type_answer{}
+               ? unknown_type()
                : answer;
 }
 
@@ -257,7 +257,7 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
     }
     so_far.candidate = {};
     const text type = type_from_vtable(memory, vtable_symbol);
-    if (type.empty()) return is_refuted ? type_answer{} : so_far;
+    if (type.empty()) return is_refuted ? unknown_type() : so_far;
     const bool agrees = so_far.is_known() && is_candidate_for(so_far.name, type);
     if (agrees || (fits.of_vtable == size_fit::same && (is_refuted || !so_far.is_known()))) {
         return {type, type_evidence::vtable};

@@ -28895,8 +28895,9 @@ protected:
     const function_name& name_;
 
 private:
-    // The class `local` that the function app::run itself declares is app::run::local. Around a lambda
-    // or a class, another function declares it: only its own name is certain. "" if none does.
+    // The class `local` that the function app::run itself declares is app::run::local. Around a
+    // lambda or a class, another function declares it: only its own name is certain. "" if none
+    // does.
     text in_function(text word) const {
         const local_name found = find_local_name(file_, place_, word);
         if (found.what != local_name::kind::other || !found.is_of_function) return {};

@@ -87,12 +87,12 @@ __attribute__((noinline)) void* made_by_lambda() {
     return make();
 }
 // The source does not show that this function declares a class of that name.
-#define CLASS_OF_THREE(name) \
-    struct name {            \
-        double numbers[3];   \
+#define ALLOCSCOPE_CLASS_OF_THREE(name) \
+    struct name {                       \
+        double numbers[3];              \
     }
 __attribute__((noinline)) void* made_of_macro() {
-    CLASS_OF_THREE(leaf);
+    ALLOCSCOPE_CLASS_OF_THREE(leaf);
     static leaf* volatile made;
     made = new leaf;
     return made;

@@ -105,6 +105,31 @@ __attribute__((noinline)) std::function<std::size_t(std::size_t)> counting(
     };
 }
 
+// g++ places what the initialiser of a variable allocates at its last token.
+struct job {
+    std::string name;
+    std::function<void()> run;
+};
+__attribute__((noinline)) job named(std::string name, std::function<void()> run) {
+    return {std::move(name), std::move(run)};
+}
+__attribute__((noinline)) void declare_in_lines(std::vector<job>& jobs,
+                                                std::vector<std::unique_ptr<employee>>& staff) {
+    auto made = std::make_unique<employee>(  // line: initialiser employee
+        employee{
+            1,
+            "a name with more than 15 letters",
+        });
+    std::string text(40, 't');
+    text += 'e';
+    auto work = named("short", [text] {  // line: captured char, declare_in_lines::{lambda}
+        ++merged;
+        merged += text.empty();
+    });
+    jobs.push_back(std::move(work));
+    staff.push_back(std::move(made));
+}
+
 int main(int argc, char**) {
     std::vector<employee> a, b, c;
     std::vector<department> d;
@@ -119,6 +144,10 @@ int main(int argc, char**) {
     std::vector<employee> e;
     e.reserve(9);
     const std::string copied(50, 'c');
+    std::vector<job> jobs;
+    jobs.reserve(9);
+    std::vector<std::unique_ptr<employee>> staff;
+    staff.reserve(9);
     const allocscope::scope window{"odd lines"};
     a.push_back({1, "a literal that is longer than sso"});      // line: literal char
     b.push_back({2, title_of(2)});                              // the string is title_of's
@@ -134,6 +163,7 @@ int main(int argc, char**) {
     const auto counted = counting(copied);
     notebook notes;
     notes.add(copied);
+    declare_in_lines(jobs, staff);
     const std::unique_ptr<address> home{moved(numbers)};
     const auto add = [&](int id) {
         e.push_back({id, copied});  // line: closure char

@@ -29,7 +29,7 @@
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/symbols/rare_forms.hpp>
 #include <allocscope/symbols/symbolizer.hpp>
-#include <allocscope/types/closing_brace.hpp>
+#include <allocscope/types/closing_bracket.hpp>
 #include <allocscope/types/coroutine_frame.hpp>
 #include <allocscope/types/exception_pool.hpp>
 #include <allocscope/types/frame_rule.hpp>
@@ -84,6 +84,9 @@ public:
         }
         snapshot::frame* const kept = keep_frames(stack, frames, owners);
         find_type(stack, frames, owners, request, coroutine);
+        if (stack.user_frame < frames.size()) {
+            symbolize::leave_last_token(frames[stack.user_frame], sources_);
+        }
         // The source may have given these frames another line.
         const std::uint16_t told[] = {stack.asking_frame, stack.user_frame};
         for (const std::size_t i : told) {

@@ -1,4 +1,4 @@
-// closing_brace.hpp - moves a call from the closing brace to the line on which it is written.
+// closing_bracket.hpp - moves a call from a closing bracket to the line on which it is written.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by naming/stack_namer.hpp, for the frame that gives a row its line
@@ -18,9 +18,16 @@
 // before the call; but `new person{"a text"}` makes the text behind the `new`. What the function
 // around a lambda makes of it gets the line on which the lambda begins. If the line after
 // the call is less than the line before, the code was moved, and the call stays at the brace.
+//
+// g++ gives `new`, and all calls in the initialiser of a variable, the place of the last token of
+// the expression. The row gets the line on which the expression begins:
+//
+//     auto part = std::make_unique<item>(     // here
+//         1, "a text"
+//     );                                      // g++
 
-#ifndef ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP
-#define ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP
+#ifndef ALLOCSCOPE_TYPES_CLOSING_BRACKET_HPP
+#define ALLOCSCOPE_TYPES_CLOSING_BRACKET_HPP
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/plain/arena.hpp>
@@ -38,15 +45,21 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The token at a place where a brace closes a block, on a line that begins with it; 0: there is
-// none. Behind it may be the end of the statement that a lambda is a part of: `});`.
-inline std::size_t closing_brace(const source_outline& file, int line, int column) noexcept {
-    const list<source_token>& tokens = file.tokens();
-    const std::size_t at = file.token_from(line, column);
-    if (at == 0 || !file.is_at(at, "}") || tokens[at].line != line) return 0;
-    if (tokens[at - 1].line == line) return 0;
-    const bool is_last = at + 1 == tokens.size() || tokens[at + 1].line != line;
-    return is_last || file.is_any_at(file.partner(at) - 1, ") ] mutable") ? at : 0;
+// The token at the place of a frame if it closes a bracket; 0: it does not. Braces of a block have
+// a statement between them. A line that was found nearby ends the outermost of its expressions.
+inline std::size_t closing_bracket(const source_outline& file, const code_frame& frame,
+                                   bool of_block) noexcept {
+    std::size_t at = file.token_from(frame.line, frame.column);
+    const auto closes = [&](std::size_t token) {
+        return file.is_any_at(token, ") }") && file.tokens()[token].line == frame.line;
+    };
+    while (frame.is_nearby && !of_block && closes(at + 1)) ++at;
+    if (!closes(at)) return 0;
+    std::size_t inside = file.partner(at);
+    if (inside >= at) return 0;
+    while (inside < at && !file.is_at(inside, ";")) ++inside;
+    const bool is_block = inside < at && file.is_at(at, "}");
+    return is_block == of_block ? at : 0;
 }
 
 inline bool is_destructor(arena& memory, const code_frame& frame) {
@@ -62,7 +75,9 @@ inline bool is_at_closing_brace(arena& memory, const list<code_frame>& frames, s
     const code_frame& frame = frames[at];
     if (is_standard_header(frame.file)) return false;
     const source_outline* file = source_of(frame, sources);
-    if (file == nullptr || closing_brace(*file, frame.line, frame.column) == 0) return false;
+    if (file == nullptr) return false;
+    const std::size_t brace = closing_bracket(*file, frame, true);
+    if (brace == 0 || file->tokens()[brace - 1].line == frame.line) return false;
     return at == 0 || !is_destructor(memory, frames[at - 1]);
 }
 
@@ -110,8 +125,19 @@ inline void leave_closing_brace(arena& memory, code_frame& frame, const lines_ne
     frame.is_nearby = true;
 }
 
+// The type must be known: it may stand at the last token.
+inline void leave_last_token(code_frame& frame, source_cache& sources) {
+    const source_outline* file = source_of(frame, sources);
+    const std::size_t close = file != nullptr ? closing_bracket(*file, frame, false) : 0;
+    if (close == 0 || file->partner(close) == 0) return;
+    const source_token& begin = file->tokens()[file->partner(close) - 1];
+    if (begin.line == frame.line) return;
+    frame.line = begin.line;
+    frame.column = begin.column;
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP
+#endif  // ALLOCSCOPE_TYPES_CLOSING_BRACKET_HPP

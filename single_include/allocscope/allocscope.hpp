@@ -21785,10 +21785,10 @@ struct type_answer {
     // there is no candidate.
     text candidate = {};
 
-    bool is_known() const noexcept { return evidence != type_evidence::none; }
+    ALLOCSCOPE_PURE bool is_known() const noexcept { return evidence != type_evidence::none; }
 
     // Whether the vtable of a live object may tell more.
-    ALLOCSCOPE_INLINE bool is_open() const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_open() const noexcept {
         return evidence == type_evidence::none || evidence == type_evidence::source_text;
     }
 };
@@ -26860,7 +26860,7 @@ public:
         : tokens_(tokens), partners_(matching_brackets(memory, tokens)) {}
 
     ALLOCSCOPE_INLINE const list<source_token>& tokens() const noexcept { return tokens_; }
-    text text_at(std::size_t at) const noexcept { return spelling_at(tokens_, at); }
+    ALLOCSCOPE_PURE text text_at(std::size_t at) const noexcept { return spelling_at(tokens_, at); }
     // Whether a token is `wanted`, or one of the words in `words`. Not inlined, because unoptimised
     // code has hundreds of these calls.
     ALLOCSCOPE_PURE bool is_at(std::size_t at, const char* wanted) const noexcept;
@@ -27249,7 +27249,7 @@ private:
         return found.is_of_value ? file_.partner(at) + 1 : at;
     }
 
-    text text_at(std::size_t at) const noexcept { return file_.text_at(at); }
+    ALLOCSCOPE_PURE text text_at(std::size_t at) const noexcept { return file_.text_at(at); }
     ALLOCSCOPE_PURE bool is_at(std::size_t at, const char* wanted) const noexcept {
         return file_.is_at(at, wanted);
     }
@@ -27382,7 +27382,7 @@ private:
     static constexpr std::size_t max_pending =
         16;  // one for each class level, and one for a member
 
-    text text_at(std::size_t at) const noexcept { return tokens_.text_at(at); }
+    ALLOCSCOPE_PURE text text_at(std::size_t at) const noexcept { return tokens_.text_at(at); }
 
     // A scope may have kept the old list, so the list is left to that scope.
     void forget_pending() noexcept {
@@ -27955,6 +27955,15 @@ private:
     mutable std::size_t last_first_ = 0;
     mutable std::size_t last_end_ = 0;
 };
+
+// The last token in the name of the function that is called at `at`.
+inline std::size_t end_of_callee(const source_outline& file, std::size_t at) {
+    if (file.is_at(at, ")")) at = file.partner(at);
+    if (at > 0 && file.is_at(at, "(")) --at;
+    if (file.is_at(at, "::")) ++at;
+    while (file.is_at(at + 1, "::")) at += 2;  // clang: the first
+    return at;
+}
 
 }  // namespace symbolize
 
@@ -29045,7 +29054,7 @@ private:
         return last != nullptr && file_.declared_before(*last) != nullptr;
     }
 
-    bool is_around(const name_declaration& each) const {
+    ALLOCSCOPE_PURE bool is_around(const name_declaration& each) const {
         return each.block == 0 || (each.block < place_ && file_.partner(each.block) > place_);
     }
 
@@ -31070,15 +31079,6 @@ inline const new_expression* default_argument(const source_outline& file, text c
     return has_hidden_new(file, only->callee, close) ? nullptr : only;
 }
 
-// The last token in the name of the function that is called at `at`.
-inline std::size_t end_of_callee(const source_outline& file, std::size_t at) {
-    if (file.is_at(at, ")")) at = file.partner(at);
-    if (at > 0 && file.is_at(at, "(")) --at;
-    if (file.is_at(at, "::")) ++at;
-    while (file.is_at(at + 1, "::")) at += 2;  // clang: the first
-    return at;
-}
-
 // The name of what is called at `at`: a function, or the class of a variable. "" if it has no `new`
 // in a default argument.
 inline text callee_at(const source_outline& file, std::size_t at) {
@@ -31287,8 +31287,7 @@ namespace symbolize {
 // The bracket behind the name of the function that is called at a token, if it is a plain name; 0:
 // there is none.
 inline std::size_t bracket_of_call(const source_outline& file, std::size_t at) {
-    if (file.is_at(at, ")")) at = file.partner(at);  // g++ places the call there in C++
-    if (!file.is_at(at, "(")) ++at;
+    at = end_of_callee(file, at) + 1;
     if (at < 2 || !file.is_at(at, "(") || file.partner(at) == 0) return 0;
     const bool is_of_std = file.is_at(at - 2, "::") && file.is_at(at - 3, "std");
     return is_of_std || !file.is_any_at(at - 2, ". -> ::") ? at : 0;

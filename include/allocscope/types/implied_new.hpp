@@ -142,15 +142,6 @@ inline const new_expression* default_argument(const source_outline& file, text c
     return has_hidden_new(file, only->callee, close) ? nullptr : only;
 }
 
-// The last token in the name of the function that is called at `at`.
-inline std::size_t end_of_callee(const source_outline& file, std::size_t at) {
-    if (file.is_at(at, ")")) at = file.partner(at);
-    if (at > 0 && file.is_at(at, "(")) --at;
-    if (file.is_at(at, "::")) ++at;
-    while (file.is_at(at + 1, "::")) at += 2;  // clang: the first
-    return at;
-}
-
 // The name of what is called at `at`: a function, or the class of a variable. "" if it has no `new`
 // in a default argument.
 inline text callee_at(const source_outline& file, std::size_t at) {

@@ -227,7 +227,7 @@ private:
         return last != nullptr && file_.declared_before(*last) != nullptr;
     }
 
-    bool is_around(const name_declaration& each) const {
+    ALLOCSCOPE_PURE bool is_around(const name_declaration& each) const {
         return each.block == 0 || (each.block < place_ && file_.partner(each.block) > place_);
     }
 

@@ -471,6 +471,15 @@ private:
     mutable std::size_t last_end_ = 0;
 };
 
+// The last token in the name of the function that is called at `at`.
+inline std::size_t end_of_callee(const source_outline& file, std::size_t at) {
+    if (file.is_at(at, ")")) at = file.partner(at);
+    if (at > 0 && file.is_at(at, "(")) --at;
+    if (file.is_at(at, "::")) ++at;
+    while (file.is_at(at + 1, "::")) at += 2;  // clang: the first
+    return at;
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_COLD_END

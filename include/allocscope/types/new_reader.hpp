@@ -307,7 +307,7 @@ private:
         return found.is_of_value ? file_.partner(at) + 1 : at;
     }
 
-    text text_at(std::size_t at) const noexcept { return file_.text_at(at); }
+    ALLOCSCOPE_PURE text text_at(std::size_t at) const noexcept { return file_.text_at(at); }
     ALLOCSCOPE_PURE bool is_at(std::size_t at, const char* wanted) const noexcept {
         return file_.is_at(at, wanted);
     }

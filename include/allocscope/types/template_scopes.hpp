@@ -139,7 +139,7 @@ private:
     static constexpr std::size_t max_pending =
         16;  // one for each class level, and one for a member
 
-    text text_at(std::size_t at) const noexcept { return tokens_.text_at(at); }
+    ALLOCSCOPE_PURE text text_at(std::size_t at) const noexcept { return tokens_.text_at(at); }
 
     // A scope may have kept the old list, so the list is left to that scope.
     void forget_pending() noexcept {

@@ -57,10 +57,10 @@ struct type_answer {
     // there is no candidate.
     text candidate = {};
 
-    bool is_known() const noexcept { return evidence != type_evidence::none; }
+    ALLOCSCOPE_PURE bool is_known() const noexcept { return evidence != type_evidence::none; }
 
     // Whether the vtable of a live object may tell more.
-    ALLOCSCOPE_INLINE bool is_open() const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_open() const noexcept {
         return evidence == type_evidence::none || evidence == type_evidence::source_text;
     }
 };

@@ -35,8 +35,7 @@ namespace symbolize {
 // The bracket behind the name of the function that is called at a token, if it is a plain name; 0:
 // there is none.
 inline std::size_t bracket_of_call(const source_outline& file, std::size_t at) {
-    if (file.is_at(at, ")")) at = file.partner(at);  // g++ places the call there in C++
-    if (!file.is_at(at, "(")) ++at;
+    at = end_of_callee(file, at) + 1;
     if (at < 2 || !file.is_at(at, "(") || file.partner(at) == 0) return 0;
     const bool is_of_std = file.is_at(at - 2, "::") && file.is_at(at - 3, "std");
     return is_of_std || !file.is_any_at(at - 2, ". -> ::") ? at : 0;

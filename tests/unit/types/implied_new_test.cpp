@@ -313,8 +313,8 @@ TEST_CASE("implied_new: a template without arguments is one of its classes") {
 TEST_CASE("implied_new: a candidate is the type when the block is as large") {
     arena memory;
     const auto seen = [&](type_answer so_far, size_fit of_answer, size_fit of_candidate,
-                          const char* symbol = "") {
-        so_far.candidate = "part";
+                          const char* symbol = "", const char* candidate = "part") {
+        so_far.candidate = candidate;
         known_fits fits{size_fit::unknown, of_answer, of_candidate};
         const type_answer made = allocscope::symbolize::with_vtable(memory, so_far, symbol, fits);
         CHECK(made.candidate.empty());
@@ -329,4 +329,6 @@ TEST_CASE("implied_new: a candidate is the type when the block is as large") {
     CHECK(seen(source, size_fit::same, size_fit::same) == "w");
     CHECK(seen(source, size_fit::unknown, size_fit::same) == "w");
     CHECK(seen({}, size_fit::unknown, size_fit::same, "vtable for app::part") == "app::part");
+    // What stands in the block is printed, but the block is as large as the whole class.
+    CHECK(seen({}, size_fit::unknown, size_fit::same, "", "boost::any::holder<char>") == "char");
 }

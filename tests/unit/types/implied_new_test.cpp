@@ -293,6 +293,24 @@ TEST_CASE("implied_new: a macro of a header in the folder of the file") {
     CHECK(seen(make + two, "keep(@ALL(part));") == "?");
 }
 
+TEST_CASE("implied_new: a macro of a header that asks for bytes, under conditions of its own") {
+    const auto seen = [](const std::string& header, const std::string& use) {
+        const allocscope_test::source_file included{header};
+        const std::string name = included.path().substr(included.path().rfind('/') + 1);
+        return type_at_mark("#include \"" + name + "\"\n" + use);
+    };
+    const std::string grow = "(v).a = (T*)realloc((v).a, sizeof(T) * (v).m)";
+    const std::string push = "#define PUSH(T, v) do { if ((v).n >= (v).m) { " + grow + "; } ";
+    const std::string use = "void run(list l) { @PUSH(part, l); }";
+    CHECK(seen(push + "(v).a[(v).n++] = 1; } while (0)\n", use) == "part");
+    CHECK(seen(push + "for (;;) keep(); } while (0)\n", use) == "part if as large");
+    CHECK(seen(push + "{ CHECK{v}; } } while (0)\n", use) == "part if as large");
+    CHECK(seen("#define PUSH(T, v) do { if (full(v)) " + grow + "; } while (0)\n", use) ==
+          "part if as large");
+    CHECK(seen("#ifndef PUSH\n" + push + "} while (0)\n#endif\n", use) == "part if as large");
+    CHECK(type_at_mark(push + "} while (0)\n" + use) == "part");
+}
+
 TEST_CASE("implied_new: a template without arguments is one of its classes") {
     const std::string box = "template <class T> struct box { box(T); };\n";
     CHECK(type_at_mark(box + "auto* p = @new box(x);") == "box< if as large");

@@ -26798,13 +26798,21 @@ ALLOCSCOPE_NOINLINE text spelling_at(const list<source_token>& tokens, std::size
     return at < tokens.size() ? tokens[at].spelling() : text{};
 }
 
-// The token after `v`, `v.member`, `v->member`, or one of these behind `*` and `&`.
+// The token after `v`, `v.member`, `v->member`, or one of these behind `*` and `&`. A macro has
+// brackets around its parameters: `(v).member`, `(&v)->member`.
 inline std::size_t behind_variable(const list<source_token>& tokens, std::size_t at) noexcept {
     while (is_listed(spelling_at(tokens, at), "* &")) ++at;
-    while (is_word(spelling_at(tokens, at)) && is_listed(spelling_at(tokens, at + 1), ". ->")) {
-        at += 2;
+    const std::size_t begin = at;
+    while (is_listed(spelling_at(tokens, at), "( &")) ++at;
+    bool is_open = at != begin;
+    while (is_word(spelling_at(tokens, at)) || at != begin) {
+        const text next = spelling_at(tokens, at + 1);
+        const bool closes = is_open && next == ")";
+        if (!closes && !is_listed(next, ". ->")) break;
+        at += closes ? 1 : 2;
+        if (closes) is_open = false;
     }
-    return at + 1;
+    return (is_open ? begin : at) + 1;
 }
 
 // Index of the first token at or after a line and column; `last` has the answer before.
@@ -29223,8 +29231,9 @@ public:
         if (is_pointer && begin + 2 != end) return {};  // a member of what may be const
         text_out path{memory_};
         for (std::size_t i = is_pointer ? begin + 1 : begin; i < end; ++i) {
+            const bool is_address = file_.is_at(i - 1, ")") && file_.is_at(begin + 1, "&");
             if (file_.is_macro(file_.text_at(i))) return {};
-            path << file_.text_at(i);
+            if (!file_.is_any_at(i, "( ) &")) path << (is_address ? "." : file_.text_at(i));
         }
         text type = described(path.view(), asked_name::variable);
         if (type.empty() || !is_pointer) return type;
@@ -30853,6 +30862,7 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
         const text word = made.text_at(i);
         if (!is_word(word) || is_listed(word, "std const struct union enum")) continue;
         if (macros.is_macro(word)) return false;
+        if (expression.is_of_variable) continue;
         if (builtin_type{}.take(word)) continue;
         if (find_local_name(file, at, word).what != local_name::kind::none) return false;
         const bool is_of_std =

@@ -174,6 +174,7 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
         const text word = made.text_at(i);
         if (!is_word(word) || is_listed(word, "std const struct union enum")) continue;
         if (macros.is_macro(word)) return false;
+        if (expression.is_of_variable) continue;
         if (builtin_type{}.take(word)) continue;
         if (find_local_name(file, at, word).what != local_name::kind::none) return false;
         const bool is_of_std =

@@ -48,6 +48,10 @@ std::string type_at_mark(const std::string& source, const char* function = "main
         };
     }
     knowledge.bytes = [](void*, text name) { return std::uint64_t{name == "w" ? 16U : 8U}; };
+    knowledge.meaning = [](void*, text name, allocscope::symbolize::asked_name, arena&) {
+        const bool is_known = name == "l.items" || name == "w->l.items" || name == "p->items";
+        return text{is_known ? "part*" : ""};
+    };
     const type_answer answer = allocscope_test::name_type(names, frames, sources, knowledge);
     const std::string name{answer.name.data(), answer.name.size()};
     const std::string candidate{answer.candidate.data(), answer.candidate.size()};
@@ -309,6 +313,24 @@ TEST_CASE("implied_new: a macro of a header that asks for bytes, under condition
           "part if as large");
     CHECK(seen("#ifndef PUSH\n" + push + "} while (0)\n#endif\n", use) == "part if as large");
     CHECK(type_at_mark(push + "} while (0)\n" + use) == "part");
+}
+
+TEST_CASE("implied_new: a macro with sizeof of a variable that it has in brackets") {
+    const auto seen = [&](const std::string& size, const std::string& argument) {
+        return type_at_mark("#define GROW(v) do { (v)->items = realloc((v)->items, n * sizeof(" +
+                            size + ")); } while (0)\nvoid run() { @GROW(" + argument + "); }");
+    };
+    CHECK(seen("*(v)->items", "p") == "part");
+    CHECK(seen("(v)->items[0]", "p") == "part");
+    CHECK(seen("*(v)->items", "&l") == "part");
+    CHECK(seen("(v)->items[0]", "&w->l") == "part");
+    CHECK(seen("*(v).items", "w->l") == "part");
+    CHECK(seen("*(v)->items", "&GROW") == "?");
+    CHECK(seen("*(v.items)", "l") == "part");
+    // Other brackets are needed.
+    CHECK(seen("(*(v)).items[0]", "p") == "?");
+    CHECK(seen("(*v)->items", "p") == "?");
+    CHECK(seen("*f(v).items", "l") == "?");
 }
 
 TEST_CASE("implied_new: a template without arguments is one of its classes") {

@@ -420,7 +420,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "misleading.cpp"
         source.write_text(text, encoding="utf-8")
-        limits = (("-O0", "-g1", 60), ("-O2", "-g1", 79), ("-O0", "-g", 35), ("-O2", "-g", 40))
+        limits = (("-O0", "-g1", 60), ("-O2", "-g1", 83), ("-O0", "-g", 35), ("-O2", "-g", 40))
         for level, form, most_unknown in limits:
             built = pathlib.Path(folder) / "program"
             subprocess.run([compiler, *rest[:at], level, form, "-w", source, *rest[at + 1:],

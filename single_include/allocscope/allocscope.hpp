@@ -26798,13 +26798,21 @@ ALLOCSCOPE_NOINLINE text spelling_at(const list<source_token>& tokens, std::size
     return at < tokens.size() ? tokens[at].spelling() : text{};
 }
 
-// The token after `v`, `v.member`, `v->member`, or one of these behind `*` and `&`.
+// The token after `v`, `v.member`, `v->member`, or one of these behind `*` and `&`. A macro has
+// brackets around its parameters: `(v).member`, `(&v)->member`.
 inline std::size_t behind_variable(const list<source_token>& tokens, std::size_t at) noexcept {
     while (is_listed(spelling_at(tokens, at), "* &")) ++at;
-    while (is_word(spelling_at(tokens, at)) && is_listed(spelling_at(tokens, at + 1), ". ->")) {
-        at += 2;
+    const std::size_t begin = at;
+    while (is_listed(spelling_at(tokens, at), "( &")) ++at;
+    bool is_open = at != begin;
+    while (is_word(spelling_at(tokens, at)) || at != begin) {
+        const text next = spelling_at(tokens, at + 1);
+        const bool closes = is_open && next == ")";
+        if (!closes && !is_listed(next, ". ->")) break;
+        at += closes ? 1 : 2;
+        if (closes) is_open = false;
     }
-    return at + 1;
+    return (is_open ? begin : at) + 1;
 }
 
 // Index of the first token at or after a line and column; `last` has the answer before.
@@ -29035,8 +29043,28 @@ private:
             body = body_of_class(file_, own);
             if (body == 0) return knowledge_.bytes_of(own) != 0;  // else: a namespace
         }
-        while (body > 0 && !file_.is_any_at(body - 1, ": struct class ; }")) --body;
-        return file_.is_at(body - 1, ":");
+        return may_be_in_base(whole.substr(whole.rfind(':') + 1), body);
+    }
+
+    // Whether a base of the class whose body opens at `body` may have a type with that name. It has
+    // none if the file shows what all bases declare.
+    bool may_be_in_base(text word, std::size_t body) const {
+        std::size_t at = body;
+        while (at > 0 && !file_.is_any_at(at - 1, ": struct class ; }")) --at;
+        if (!file_.is_at(at - 1, ":")) return false;
+        for (; at < body; ++at) {
+            if (file_.is_any_at(at, "public protected private virtual ,")) continue;
+            const std::size_t base =
+                file_.is_any_at(at + 1, ", {") ? body_of_class(file_, file_.text_at(at)) : 0;
+            const std::size_t around = block_around(base);
+            const bool is_visible = around == 0 || file_.partner(around) > body;
+            if (base == 0 || base > body || !is_visible || may_be_in_base(word, base)) return true;
+            for (const name_declaration* each = file_.last_declared(word); each != nullptr;
+                 each = file_.declared_before(*each)) {
+                if (each->block == base) return true;
+            }
+        }
+        return false;
     }
 
     // The brace of the class around the place; 0: none is.
@@ -29212,8 +29240,9 @@ public:
         if (is_pointer && begin + 2 != end) return {};  // a member of what may be const
         text_out path{memory_};
         for (std::size_t i = is_pointer ? begin + 1 : begin; i < end; ++i) {
+            const bool is_address = file_.is_at(i - 1, ")") && file_.is_at(begin + 1, "&");
             if (file_.is_macro(file_.text_at(i))) return {};
-            path << file_.text_at(i);
+            if (!file_.is_any_at(i, "( ) &")) path << (is_address ? "." : file_.text_at(i));
         }
         text type = described(path.view(), asked_name::variable);
         if (type.empty() || !is_pointer) return type;
@@ -30684,8 +30713,7 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
         }
         if (is_asked && deduced.empty()) deduced = spelling.constructed();
         if (is_asked && deduced.empty()) deduced = spelling.begun();
-        notes->deduced =
-            has_all_arguments(deduced) ? names.made(deduced) : copy_of(names.memory(), deduced);
+        notes->deduced = copy_of(names.memory(), deduced);
     }
     return names.made(type);
 }
@@ -30843,6 +30871,7 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
         const text word = made.text_at(i);
         if (!is_word(word) || is_listed(word, "std const struct union enum")) continue;
         if (macros.is_macro(word)) return false;
+        if (expression.is_of_variable) continue;
         if (builtin_type{}.take(word)) continue;
         if (find_local_name(file, at, word).what != local_name::kind::none) return false;
         const bool is_of_std =
@@ -30927,7 +30956,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const macro_line& used = *macros.definition_of(file.text_at(at));
     const std::size_t close = file.is_at(at + 1, "(") ? file.partner(at + 1) : at;
     const bool asks = may_allocate(used.rest) || requests_in(file, at, close) != 0;
-    is_all = is_own && used.is_certain && asks;
+    is_all = (is_own || only.is_request) && used.is_certain && asks;
     is_array = only.is_request || made.is_at(only.type_end, "[");
     bool has_other = only.is_request;  // another macro may allocate, too
     // The macro may write the function that asks. Then only that can allocate there.
@@ -30944,12 +30973,13 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
         const text token = made.text_at(i);
         // Behind the type there may also be names and numbers. A call may be that of a macro of
         // another file.
+        const bool is_behind = i >= only.type_end;
+        const bool may_call = is_word(token) && made.is_any_at(i + 1, is_behind ? "( { <" : "(") &&
+                              !is_listed(token, "if while for switch sizeof");
         // A request is cast to the type of a pointer.
-        bool is_harmless = only.is_request ? !is_word(token) || !made.is_at(i + 1, "(")
-                                           : is_listed(token, "( ) { } return");
+        bool is_harmless = only.is_request ? !may_call : is_listed(token, "( ) { } return");
         if (i >= only.begin) is_harmless = !file.has_new_in_default(token);
-        const bool is_behind = i >= only.type_end && is_word(token);
-        if (!is_harmless || (is_behind && made.is_any_at(i + 1, "( { <"))) is_all = false;
+        if (!is_harmless || (is_behind && may_call)) is_all = false;
         // Hardly any macro has a name with such a letter.
         if (is_word(token) && token.find_first_of(lower_case) == no_position) has_other = true;
     }
@@ -31558,7 +31588,7 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
     if (!so_far.is_open()) return so_far;
     bool is_refuted = so_far.is_known() && fits.of_answer == size_fit::other;
     if ((is_refuted || !so_far.is_known()) && fits.of_candidate == size_fit::same) {
-        so_far = {so_far.candidate, type_evidence::source_text};
+        so_far = printed_answer(memory, so_far.candidate, type_evidence::source_text);
         is_refuted = false;
     }
     so_far.candidate = {};

@@ -283,6 +283,7 @@ COROUTINES = [
 
 RARE_PRELUDE = r"""
 #define MAKE_ROW(T, n) new T[n]
+#define ROWS_OF(v, n) ::operator new((n) * sizeof(*(v)->rows))
 #define KEEP_NEW(...) keep(new __VA_ARGS__)
 typedef int four[2][2];
 typedef void (*callback)(int);
@@ -356,6 +357,8 @@ RARE = [
     (F + "{ keep(new callback[3]); }", ["callback"]),
     (F + "{ keep(MAKE_ROW(int, 3)); }", ["int"]),
     (F + "{ keep(MAKE_ROW(app::plain, 3)); }", ["app::plain"]),
+    ("struct table@ { app::plain* rows; }; " + F + "{ table@ t{}; auto* p = ROWS_OF(&t, 3); "
+     "keep(p); }", ["app::plain"]),
     (F + "{ keep(MAKE_NEW(app::plain){}); }", ["app::plain"]),
     (F + "{ KEEP_NEW(app::plain); }", ["app::plain"]),
     (F + "{ KEEP_NEW(std::pair<int, char>(1, 'c')); }", ["std::pair<int, char>"]),

@@ -208,8 +208,28 @@ private:
             body = body_of_class(file_, own);
             if (body == 0) return knowledge_.bytes_of(own) != 0;  // else: a namespace
         }
-        while (body > 0 && !file_.is_any_at(body - 1, ": struct class ; }")) --body;
-        return file_.is_at(body - 1, ":");
+        return may_be_in_base(whole.substr(whole.rfind(':') + 1), body);
+    }
+
+    // Whether a base of the class whose body opens at `body` may have a type with that name. It has
+    // none if the file shows what all bases declare.
+    bool may_be_in_base(text word, std::size_t body) const {
+        std::size_t at = body;
+        while (at > 0 && !file_.is_any_at(at - 1, ": struct class ; }")) --at;
+        if (!file_.is_at(at - 1, ":")) return false;
+        for (; at < body; ++at) {
+            if (file_.is_any_at(at, "public protected private virtual ,")) continue;
+            const std::size_t base =
+                file_.is_any_at(at + 1, ", {") ? body_of_class(file_, file_.text_at(at)) : 0;
+            const std::size_t around = block_around(base);
+            const bool is_visible = around == 0 || file_.partner(around) > body;
+            if (base == 0 || base > body || !is_visible || may_be_in_base(word, base)) return true;
+            for (const name_declaration* each = file_.last_declared(word); each != nullptr;
+                 each = file_.declared_before(*each)) {
+                if (each->block == base) return true;
+            }
+        }
+        return false;
     }
 
     // The brace of the class around the place; 0: none is.

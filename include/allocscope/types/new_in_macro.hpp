@@ -174,6 +174,7 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
         const text word = made.text_at(i);
         if (!is_word(word) || is_listed(word, "std const struct union enum")) continue;
         if (macros.is_macro(word)) return false;
+        if (expression.is_of_variable) continue;
         if (builtin_type{}.take(word)) continue;
         if (find_local_name(file, at, word).what != local_name::kind::none) return false;
         const bool is_of_std =
@@ -258,7 +259,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const macro_line& used = *macros.definition_of(file.text_at(at));
     const std::size_t close = file.is_at(at + 1, "(") ? file.partner(at + 1) : at;
     const bool asks = may_allocate(used.rest) || requests_in(file, at, close) != 0;
-    is_all = is_own && used.is_certain && asks;
+    is_all = (is_own || only.is_request) && used.is_certain && asks;
     is_array = only.is_request || made.is_at(only.type_end, "[");
     bool has_other = only.is_request;  // another macro may allocate, too
     // The macro may write the function that asks. Then only that can allocate there.
@@ -275,12 +276,13 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
         const text token = made.text_at(i);
         // Behind the type there may also be names and numbers. A call may be that of a macro of
         // another file.
+        const bool is_behind = i >= only.type_end;
+        const bool may_call = is_word(token) && made.is_any_at(i + 1, is_behind ? "( { <" : "(") &&
+                              !is_listed(token, "if while for switch sizeof");
         // A request is cast to the type of a pointer.
-        bool is_harmless = only.is_request ? !is_word(token) || !made.is_at(i + 1, "(")
-                                           : is_listed(token, "( ) { } return");
+        bool is_harmless = only.is_request ? !may_call : is_listed(token, "( ) { } return");
         if (i >= only.begin) is_harmless = !file.has_new_in_default(token);
-        const bool is_behind = i >= only.type_end && is_word(token);
-        if (!is_harmless || (is_behind && made.is_any_at(i + 1, "( { <"))) is_all = false;
+        if (!is_harmless || (is_behind && may_call)) is_all = false;
         // Hardly any macro has a name with such a letter.
         if (is_word(token) && token.find_first_of(lower_case) == no_position) has_other = true;
     }

@@ -287,13 +287,21 @@ ALLOCSCOPE_NOINLINE text spelling_at(const list<source_token>& tokens, std::size
     return at < tokens.size() ? tokens[at].spelling() : text{};
 }
 
-// The token after `v`, `v.member`, `v->member`, or one of these behind `*` and `&`.
+// The token after `v`, `v.member`, `v->member`, or one of these behind `*` and `&`. A macro has
+// brackets around its parameters: `(v).member`, `(&v)->member`.
 inline std::size_t behind_variable(const list<source_token>& tokens, std::size_t at) noexcept {
     while (is_listed(spelling_at(tokens, at), "* &")) ++at;
-    while (is_word(spelling_at(tokens, at)) && is_listed(spelling_at(tokens, at + 1), ". ->")) {
-        at += 2;
+    const std::size_t begin = at;
+    while (is_listed(spelling_at(tokens, at), "( &")) ++at;
+    bool is_open = at != begin;
+    while (is_word(spelling_at(tokens, at)) || at != begin) {
+        const text next = spelling_at(tokens, at + 1);
+        const bool closes = is_open && next == ")";
+        if (!closes && !is_listed(next, ". ->")) break;
+        at += closes ? 1 : 2;
+        if (closes) is_open = false;
     }
-    return at + 1;
+    return (is_open ? begin : at) + 1;
 }
 
 // Index of the first token at or after a line and column; `last` has the answer before.

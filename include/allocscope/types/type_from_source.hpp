@@ -455,8 +455,7 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
         }
         if (is_asked && deduced.empty()) deduced = spelling.constructed();
         if (is_asked && deduced.empty()) deduced = spelling.begun();
-        notes->deduced =
-            has_all_arguments(deduced) ? names.made(deduced) : copy_of(names.memory(), deduced);
+        notes->deduced = copy_of(names.memory(), deduced);
     }
     return names.made(type);
 }

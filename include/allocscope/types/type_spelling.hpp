@@ -163,8 +163,9 @@ public:
         if (is_pointer && begin + 2 != end) return {};  // a member of what may be const
         text_out path{memory_};
         for (std::size_t i = is_pointer ? begin + 1 : begin; i < end; ++i) {
+            const bool is_address = file_.is_at(i - 1, ")") && file_.is_at(begin + 1, "&");
             if (file_.is_macro(file_.text_at(i))) return {};
-            path << file_.text_at(i);
+            if (!file_.is_any_at(i, "( ) &")) path << (is_address ? "." : file_.text_at(i));
         }
         text type = described(path.view(), asked_name::variable);
         if (type.empty() || !is_pointer) return type;

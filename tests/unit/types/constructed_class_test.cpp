@@ -42,4 +42,6 @@ TEST_CASE("constructed_class: whose constructor is called tells the type, but fo
     CHECK(seen("app::part") == "app::part");
     CHECK(seen("std::string") == "");
     CHECK(seen("stdlike::part") == "stdlike::part");
+    // The block is as large as this class, not as large as what stands in it.
+    CHECK(seen("boost::any::holder<char>") == "boost::any::holder<char>");
 }

@@ -48,6 +48,10 @@ std::string type_at_mark(const std::string& source, const char* function = "main
         };
     }
     knowledge.bytes = [](void*, text name) { return std::uint64_t{name == "w" ? 16U : 8U}; };
+    knowledge.meaning = [](void*, text name, allocscope::symbolize::asked_name, arena&) {
+        const bool is_known = name == "l.items" || name == "w->l.items" || name == "p->items";
+        return text{is_known ? "part*" : ""};
+    };
     const type_answer answer = allocscope_test::name_type(names, frames, sources, knowledge);
     const std::string name{answer.name.data(), answer.name.size()};
     const std::string candidate{answer.candidate.data(), answer.candidate.size()};
@@ -293,6 +297,42 @@ TEST_CASE("implied_new: a macro of a header in the folder of the file") {
     CHECK(seen(make + two, "keep(@ALL(part));") == "?");
 }
 
+TEST_CASE("implied_new: a macro of a header that asks for bytes, under conditions of its own") {
+    const auto seen = [](const std::string& header, const std::string& use) {
+        const allocscope_test::source_file included{header};
+        const std::string name = included.path().substr(included.path().rfind('/') + 1);
+        return type_at_mark("#include \"" + name + "\"\n" + use);
+    };
+    const std::string grow = "(v).a = (T*)realloc((v).a, sizeof(T) * (v).m)";
+    const std::string push = "#define PUSH(T, v) do { if ((v).n >= (v).m) { " + grow + "; } ";
+    const std::string use = "void run(list l) { @PUSH(part, l); }";
+    CHECK(seen(push + "(v).a[(v).n++] = 1; } while (0)\n", use) == "part");
+    CHECK(seen(push + "for (;;) keep(); } while (0)\n", use) == "part if as large");
+    CHECK(seen(push + "{ CHECK{v}; } } while (0)\n", use) == "part if as large");
+    CHECK(seen("#define PUSH(T, v) do { if (full(v)) " + grow + "; } while (0)\n", use) ==
+          "part if as large");
+    CHECK(seen("#ifndef PUSH\n" + push + "} while (0)\n#endif\n", use) == "part if as large");
+    CHECK(type_at_mark(push + "} while (0)\n" + use) == "part");
+}
+
+TEST_CASE("implied_new: a macro with sizeof of a variable that it has in brackets") {
+    const auto seen = [&](const std::string& size, const std::string& argument) {
+        return type_at_mark("#define GROW(v) do { (v)->items = realloc((v)->items, n * sizeof(" +
+                            size + ")); } while (0)\nvoid run() { @GROW(" + argument + "); }");
+    };
+    CHECK(seen("*(v)->items", "p") == "part");
+    CHECK(seen("(v)->items[0]", "p") == "part");
+    CHECK(seen("*(v)->items", "&l") == "part");
+    CHECK(seen("(v)->items[0]", "&w->l") == "part");
+    CHECK(seen("*(v).items", "w->l") == "part");
+    CHECK(seen("*(v)->items", "&GROW") == "?");
+    CHECK(seen("*(v.items)", "l") == "part");
+    // Other brackets are needed.
+    CHECK(seen("(*(v)).items[0]", "p") == "?");
+    CHECK(seen("(*v)->items", "p") == "?");
+    CHECK(seen("*f(v).items", "l") == "?");
+}
+
 TEST_CASE("implied_new: a template without arguments is one of its classes") {
     const std::string box = "template <class T> struct box { box(T); };\n";
     CHECK(type_at_mark(box + "auto* p = @new box(x);") == "box< if as large");
@@ -313,8 +353,8 @@ TEST_CASE("implied_new: a template without arguments is one of its classes") {
 TEST_CASE("implied_new: a candidate is the type when the block is as large") {
     arena memory;
     const auto seen = [&](type_answer so_far, size_fit of_answer, size_fit of_candidate,
-                          const char* symbol = "") {
-        so_far.candidate = "part";
+                          const char* symbol = "", const char* candidate = "part") {
+        so_far.candidate = candidate;
         known_fits fits{size_fit::unknown, of_answer, of_candidate};
         const type_answer made = allocscope::symbolize::with_vtable(memory, so_far, symbol, fits);
         CHECK(made.candidate.empty());
@@ -329,4 +369,6 @@ TEST_CASE("implied_new: a candidate is the type when the block is as large") {
     CHECK(seen(source, size_fit::same, size_fit::same) == "w");
     CHECK(seen(source, size_fit::unknown, size_fit::same) == "w");
     CHECK(seen({}, size_fit::unknown, size_fit::same, "vtable for app::part") == "app::part");
+    // What stands in the block is printed, but the block is as large as the whole class.
+    CHECK(seen({}, size_fit::unknown, size_fit::same, "", "boost::any::holder<char>") == "char");
 }

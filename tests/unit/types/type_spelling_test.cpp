@@ -125,6 +125,26 @@ TEST_CASE("type_spelling: a class may inherit a type that has the name of anothe
                "own::go()") == "part");
 }
 
+TEST_CASE("type_spelling: what the bases declare is read if they all are in the file") {
+    const auto made = [](const std::string& bases, const std::string& list) {
+        return type_at_mark("namespace app { struct part; struct part {}; " + bases +
+                                " struct own" + list + " { void go() { keep(@new part()); } }; }",
+                            "app::own::go()");
+    };
+    CHECK(made("struct base {};", " final : base") == "app::part");
+    CHECK(made("struct base {}; class far : base {};", ": private far, public virtual base") ==
+          "app::part");
+    CHECK(made("struct base { class part {}; };", ": base") == "?");
+    CHECK(made("struct base { class part {}; }; class far : base {};", ": far") == "?");
+    CHECK(made("struct first {}; struct base { using part = int; };", ": first, base") == "?");
+    // Bases that the file does not show, or that may be other ones.
+    CHECK(made("", ": base") == "?");
+    CHECK(made("struct base {};", ": lib::base") == "?");
+    CHECK(made("struct base {};", ": base, std::list<part>") == "?");
+    CHECK(made("template <class T> struct base {};", ": base<part>") == "?");
+    CHECK(made("namespace lib { struct base {}; } using namespace other;", ": base") == "?");
+}
+
 TEST_CASE("type_spelling: a member that is defined outside of its class template") {
     const std::string in_class = "template <class T> struct ring { struct slot {}; void grow(); };";
     const std::string in_other = "struct slot {}; template <class T> struct ring { void grow(); };";

@@ -31046,7 +31046,7 @@ inline std::size_t class_of_initialisers(const source_outline& file, std::size_t
     const text token = file.text_at(at);
     std::size_t open = token == name ? class_body(file, at) : 0;
     const bool is_elsewhere = file.is_at(at + 1, "::") || is_defaulted(file, at);
-    if (token != name) {
+    if (token != name && !is_inherited(file, at)) {
         const std::size_t brace = token == "{" ? at : at + 1;
         if (!is_listed(token, ") {") || !file.is_at(brace, "{")) return 0;
         if (has_new_before(file, brace)) return 0;
@@ -31128,9 +31128,13 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
         answer.candidate = names.made(type);
         return;
     }
-    if (shown != nullptr || !is_constructor(function)) return;
+    const std::size_t parts = function.components.size();
+    if (shown != nullptr || parts < 2) return;
+    if (!is_constructor(function) && !is_inherited(*file, at)) return;
     const auto known = sources.implied().insert(&token);
-    if (known.is_new) known.value = class_of_initialisers(*file, at, function.last().name);
+    if (known.is_new) {
+        known.value = class_of_initialisers(*file, at, function.components[parts - 2].name);
+    }
     if (known.value == 0) return;
     const list<const new_expression*> all = member_initialisers(scratch, *file, known.value);
     text_out types{scratch};
@@ -31863,6 +31867,18 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
+// The bracket that begins the lambda whose body opens at `open`; 0: it is another block.
+inline std::size_t begin_of_lambda(const source_outline& file, std::size_t open) noexcept {
+    std::size_t at = open - 1;
+    std::size_t arrow = at;  // of the type that it returns
+    while (arrow != 0 && !file.is_any_at(arrow, "-> ) ] ; { }")) --arrow;
+    if (file.is_at(arrow, "->")) at = arrow - 1;
+    while (file.is_any_at(at, "mutable noexcept")) --at;
+    if (file.is_at(at, ")") && file.partner(at) > 1) at = file.partner(at) - 1;
+    if (!file.is_at(at, "]") || file.is_at(at - 2, "operator")) return 0;
+    return file.partner(at);
+}
+
 // The token at a place where a brace closes a block, on a line that begins with it; 0: there is
 // none. Behind it may be the end of the statement that a lambda is a part of: `});`.
 inline std::size_t closing_brace(const source_outline& file, int line, int column) noexcept {
@@ -31871,7 +31887,7 @@ inline std::size_t closing_brace(const source_outline& file, int line, int colum
     if (at == 0 || !file.is_at(at, "}") || tokens[at].line != line) return 0;
     if (tokens[at - 1].line == line) return 0;
     const bool is_last = at + 1 == tokens.size() || tokens[at + 1].line != line;
-    return is_last || file.is_any_at(file.partner(at) - 1, ") ] mutable") ? at : 0;
+    return is_last || begin_of_lambda(file, file.partner(at)) != 0 ? at : 0;
 }
 
 inline bool is_destructor(arena& memory, const code_frame& frame) {
@@ -31900,14 +31916,6 @@ inline bool fills_new_object(const source_outline& file, const lines_near_call& 
     std::size_t at = file.partner(made->last);
     while (file.text_at(at).front() != '"' && at < made->last) ++at;
     return at < made->last;
-}
-
-// The bracket that begins the lambda whose body opens at `open`; 0: it is another block.
-inline std::size_t begin_of_lambda(const source_outline& file, std::size_t open) {
-    std::size_t at = open - 1;
-    while (file.is_any_at(at, "mutable noexcept")) --at;
-    if (file.is_at(at, ")") && file.partner(at) > 1) at = file.partner(at) - 1;
-    return file.is_at(at, "]") ? file.partner(at) : 0;
 }
 
 // `nearest` is for a frame for which is_at_closing_brace() is true.
@@ -32026,7 +32034,9 @@ inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sour
     text function = pretty_function(memory, frame.function);
     // With -g1, g++ does not name the scopes of an inlined lambda.
     if (function.starts_with("operator()")) function = "{lambda}";
-    return joined(memory, "frame of ", function.substr(0, function.find('(')), "()");
+    function = without_unnamed_namespaces(memory, function);
+    const text whole = parse_function_name(memory, function).whole;
+    return joined(memory, "frame of ", whole.empty() ? function : whole, "()");
 }
 
 }  // namespace symbolize

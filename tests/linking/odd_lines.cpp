@@ -105,6 +105,21 @@ __attribute__((noinline)) std::function<std::size_t(std::size_t)> counting(
     };
 }
 
+// The bracket of `operator[]` does not begin a lambda.
+struct staff {
+    std::vector<employee> all;
+    __attribute__((noinline)) const employee& operator[](const std::string& name) {
+        all.push_back({1, name});  // line: subscript char
+        ++merged;
+        return all.back();
+    }
+};
+
+template <class F>
+long sum_of(F call, int number) {
+    return call(number) + number;
+}
+
 int main(int argc, char**) {
     std::vector<employee> a, b, c;
     std::vector<department> d;
@@ -118,6 +133,8 @@ int main(int argc, char**) {
     numbers.reserve(9);
     std::vector<employee> e;
     e.reserve(9);
+    staff s;
+    s.all.reserve(9);
     const std::string copied(50, 'c');
     const allocscope::scope window{"odd lines"};
     a.push_back({1, "a literal that is longer than sso"});      // line: literal char
@@ -143,6 +160,12 @@ int main(int argc, char**) {
         e.push_back({static_cast<int>(id), copied});  // line: argument char
         ++merged;
     });
+    sum_of(
+        [&](int id) -> long {
+            e.push_back({id, copied});  // line: inner char
+            return ++merged;
+        },
+        s[copied].id);
 #if defined(__cpp_impl_coroutine)
     const task waiting = work(argc);
 #endif

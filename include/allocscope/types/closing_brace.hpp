@@ -38,6 +38,18 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
+// The bracket that begins the lambda whose body opens at `open`; 0: it is another block.
+inline std::size_t begin_of_lambda(const source_outline& file, std::size_t open) noexcept {
+    std::size_t at = open - 1;
+    std::size_t arrow = at;  // of the type that it returns
+    while (arrow != 0 && !file.is_any_at(arrow, "-> ) ] ; { }")) --arrow;
+    if (file.is_at(arrow, "->")) at = arrow - 1;
+    while (file.is_any_at(at, "mutable noexcept")) --at;
+    if (file.is_at(at, ")") && file.partner(at) > 1) at = file.partner(at) - 1;
+    if (!file.is_at(at, "]") || file.is_at(at - 2, "operator")) return 0;
+    return file.partner(at);
+}
+
 // The token at a place where a brace closes a block, on a line that begins with it; 0: there is
 // none. Behind it may be the end of the statement that a lambda is a part of: `});`.
 inline std::size_t closing_brace(const source_outline& file, int line, int column) noexcept {
@@ -46,7 +58,7 @@ inline std::size_t closing_brace(const source_outline& file, int line, int colum
     if (at == 0 || !file.is_at(at, "}") || tokens[at].line != line) return 0;
     if (tokens[at - 1].line == line) return 0;
     const bool is_last = at + 1 == tokens.size() || tokens[at + 1].line != line;
-    return is_last || file.is_any_at(file.partner(at) - 1, ") ] mutable") ? at : 0;
+    return is_last || begin_of_lambda(file, file.partner(at)) != 0 ? at : 0;
 }
 
 inline bool is_destructor(arena& memory, const code_frame& frame) {
@@ -75,14 +87,6 @@ inline bool fills_new_object(const source_outline& file, const lines_near_call& 
     std::size_t at = file.partner(made->last);
     while (file.text_at(at).front() != '"' && at < made->last) ++at;
     return at < made->last;
-}
-
-// The bracket that begins the lambda whose body opens at `open`; 0: it is another block.
-inline std::size_t begin_of_lambda(const source_outline& file, std::size_t open) {
-    std::size_t at = open - 1;
-    while (file.is_any_at(at, "mutable noexcept")) --at;
-    if (file.is_at(at, ")") && file.partner(at) > 1) at = file.partner(at) - 1;
-    return file.is_at(at, "]") ? file.partner(at) : 0;
 }
 
 // `nearest` is for a frame for which is_at_closing_brace() is true.

@@ -21081,6 +21081,8 @@ public:
                              "char short double float bool wchar_t char8_t char16_t char32_t "
                              "__int128")) {
             kind_ = word;
+        } else if (word == "_Bool") {  // of C, which calls it bool in <stdbool.h>
+            kind_ = "bool";
         } else {
             return word == "int";
         }
@@ -26070,7 +26072,7 @@ enum class size_fit {
     other
 };
 
-// The size of a pointer or of an arithmetic type, as pretty_type spells it; 0: it is neither.
+// The size of a pointer or of an arithmetic type, as pretty_type or C spells it; 0: it is neither.
 inline std::uint64_t bytes_of_plain_type(text type) noexcept {
     // Not static: g++ would give it a symbol that keeps a plugin mapped after dlclose.
     constexpr struct {
@@ -26081,7 +26083,7 @@ inline std::uint64_t bytes_of_plain_type(text type) noexcept {
         {"short", 2},        {"unsigned short", 2}, {"int", 4},         {"unsigned", 4},
         {"unsigned int", 4}, {"wchar_t", 4},        {"char32_t", 4},    {"float", 4},
         {"long", 8},         {"unsigned long", 8},  {"long long", 8},   {"unsigned long long", 8},
-        {"double", 8},       {"long double", 16},   {"std::byte", 1}};
+        {"double", 8},       {"long double", 16},   {"std::byte", 1},   {"_Bool", 1}};
     if (type.ends_with("*")) return sizeof(void*);
     for (const auto& each : arithmetic) {
         if (type == each.name) return each.bytes;
@@ -31085,7 +31087,7 @@ inline std::size_t class_of_initialisers(const source_outline& file, std::size_t
     const text token = file.text_at(at);
     std::size_t open = token == name ? class_body(file, at) : 0;
     const bool is_elsewhere = file.is_at(at + 1, "::") || is_defaulted(file, at);
-    if (token != name) {
+    if (token != name && !is_inherited(file, at)) {
         const std::size_t brace = token == "{" ? at : at + 1;
         if (!is_listed(token, ") {") || !file.is_at(brace, "{")) return 0;
         if (has_new_before(file, brace)) return 0;
@@ -31158,9 +31160,13 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
         answer.candidate = names.made(type);
         return;
     }
-    if (shown != nullptr || !is_constructor(function)) return;
+    const std::size_t parts = function.components.size();
+    if (shown != nullptr || parts < 2) return;
+    if (!is_constructor(function) && !is_inherited(*file, at)) return;
     const auto known = sources.implied().insert(&token);
-    if (known.is_new) known.value = class_of_initialisers(*file, at, function.last().name);
+    if (known.is_new) {
+        known.value = class_of_initialisers(*file, at, function.components[parts - 2].name);
+    }
     if (known.value == 0) return;
     const list<const new_expression*> all = member_initialisers(scratch, *file, known.value);
     text_out types{scratch};
@@ -31940,11 +31946,15 @@ inline bool fills_new_object(const source_outline& file, const lines_near_call& 
 }
 
 // The bracket that begins the lambda whose body opens at `open`; 0: it is another block.
-inline std::size_t begin_of_lambda(const source_outline& file, std::size_t open) {
+inline std::size_t begin_of_lambda(const source_outline& file, std::size_t open) noexcept {
     std::size_t at = open - 1;
+    std::size_t arrow = at;  // of the type that it returns
+    while (arrow != 0 && !file.is_any_at(arrow, "-> ) ] ; { }")) --arrow;
+    if (file.is_at(arrow, "->")) at = arrow - 1;
     while (file.is_any_at(at, "mutable noexcept")) --at;
     if (file.is_at(at, ")") && file.partner(at) > 1) at = file.partner(at) - 1;
-    return file.is_at(at, "]") ? file.partner(at) : 0;
+    if (!file.is_at(at, "]") || file.is_at(at - 2, "operator")) return 0;
+    return file.partner(at);
 }
 
 // `nearest` is for a frame for which is_at_closing_brace() is true.
@@ -32074,7 +32084,9 @@ inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sour
     text function = pretty_function(memory, frame.function);
     // With -g1, g++ does not name the scopes of an inlined lambda.
     if (function.starts_with("operator()")) function = "{lambda}";
-    return joined(memory, "frame of ", function.substr(0, function.find('(')), "()");
+    function = without_unnamed_namespaces(memory, function);
+    const text whole = parse_function_name(memory, function).whole;
+    return joined(memory, "frame of ", whole.empty() ? function : whole, "()");
 }
 
 }  // namespace symbolize

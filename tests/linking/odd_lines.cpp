@@ -98,10 +98,9 @@ private:
 };
 
 // g++ places what the function makes of the lambda at the lambda's last line.
-__attribute__((noinline)) std::function<std::size_t(std::size_t)> counting(
-    const std::string& text) {
-    return [copy = text](std::size_t more) {  // line: returned counting::{lambda}, char
-        return copy.size() + more;
+__attribute__((noinline)) std::function<long(long)> counting(const std::string& text) {
+    return [copy = text](long more) -> long {  // line: returned counting::{lambda}, char
+        return static_cast<long>(copy.size()) + more;
     };
 }
 
@@ -130,6 +129,21 @@ __attribute__((noinline)) void declare_in_lines(std::vector<job>& jobs,
     staff.push_back(std::move(made));
 }
 
+// The bracket of `operator[]` does not begin a lambda.
+struct crew {
+    std::vector<employee> all;
+    __attribute__((noinline)) const employee& operator[](const std::string& name) {
+        all.push_back({1, name});  // line: subscript char
+        ++merged;
+        return all.back();
+    }
+};
+
+template <class F>
+long sum_of(F call, int number) {
+    return call(number) + number;
+}
+
 int main(int argc, char**) {
     std::vector<employee> a, b, c;
     std::vector<department> d;
@@ -143,6 +157,8 @@ int main(int argc, char**) {
     numbers.reserve(9);
     std::vector<employee> e;
     e.reserve(9);
+    crew s;
+    s.all.reserve(9);
     const std::string copied(50, 'c');
     std::vector<job> jobs;
     jobs.reserve(9);
@@ -173,6 +189,12 @@ int main(int argc, char**) {
         e.push_back({static_cast<int>(id), copied});  // line: argument char
         ++merged;
     });
+    sum_of(
+        [&](int id) -> long {
+            e.push_back({id, copied});  // line: inner char
+            return ++merged;
+        },
+        s[copied].id);
 #if defined(__cpp_impl_coroutine)
     const task waiting = work(argc);
 #endif

@@ -33,7 +33,7 @@ enum class size_fit {
     other
 };
 
-// The size of a pointer or of an arithmetic type, as pretty_type spells it; 0: it is neither.
+// The size of a pointer or of an arithmetic type, as pretty_type or C spells it; 0: it is neither.
 inline std::uint64_t bytes_of_plain_type(text type) noexcept {
     // Not static: g++ would give it a symbol that keeps a plugin mapped after dlclose.
     constexpr struct {
@@ -44,7 +44,7 @@ inline std::uint64_t bytes_of_plain_type(text type) noexcept {
         {"short", 2},        {"unsigned short", 2}, {"int", 4},         {"unsigned", 4},
         {"unsigned int", 4}, {"wchar_t", 4},        {"char32_t", 4},    {"float", 4},
         {"long", 8},         {"unsigned long", 8},  {"long long", 8},   {"unsigned long long", 8},
-        {"double", 8},       {"long double", 16},   {"std::byte", 1}};
+        {"double", 8},       {"long double", 16},   {"std::byte", 1},   {"_Bool", 1}};
     if (type.ends_with("*")) return sizeof(void*);
     for (const auto& each : arithmetic) {
         if (type == each.name) return each.bytes;

@@ -93,11 +93,15 @@ inline bool fills_new_object(const source_outline& file, const lines_near_call& 
 }
 
 // The bracket that begins the lambda whose body opens at `open`; 0: it is another block.
-inline std::size_t begin_of_lambda(const source_outline& file, std::size_t open) {
+inline std::size_t begin_of_lambda(const source_outline& file, std::size_t open) noexcept {
     std::size_t at = open - 1;
+    std::size_t arrow = at;  // of the type that it returns
+    while (arrow != 0 && !file.is_any_at(arrow, "-> ) ] ; { }")) --arrow;
+    if (file.is_at(arrow, "->")) at = arrow - 1;
     while (file.is_any_at(at, "mutable noexcept")) --at;
     if (file.is_at(at, ")") && file.partner(at) > 1) at = file.partner(at) - 1;
-    return file.is_at(at, "]") ? file.partner(at) : 0;
+    if (!file.is_at(at, "]") || file.is_at(at - 2, "operator")) return 0;
+    return file.partner(at);
 }
 
 // `nearest` is for a frame for which is_at_closing_brace() is true.

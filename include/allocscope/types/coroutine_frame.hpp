@@ -22,8 +22,10 @@
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/code_location.hpp>
+#include <allocscope/types/function_name.hpp>
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/pretty_function.hpp>
+#include <allocscope/types/pretty_type.hpp>
 #include <allocscope/types/source_cache.hpp>
 
 #include <cstddef>  // size_t
@@ -108,7 +110,9 @@ inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sour
     text function = pretty_function(memory, frame.function);
     // With -g1, g++ does not name the scopes of an inlined lambda.
     if (function.starts_with("operator()")) function = "{lambda}";
-    return joined(memory, "frame of ", function.substr(0, function.find('(')), "()");
+    function = without_unnamed_namespaces(memory, function);
+    const text whole = parse_function_name(memory, function).whole;
+    return joined(memory, "frame of ", whole.empty() ? function : whole, "()");
 }
 
 }  // namespace symbolize

@@ -6,9 +6,10 @@
 // Threads:  one cache belongs to one thread
 // Memory:   of the arena of read_names
 //
-//     struct pool {                        g++ places the call at `pool` if the compiler wrote the
-//         part* first = new part;          constructor, and at the brace before the body if the
-//         pool(int n) : size(n) {}         user did
+//     struct pool : base {                 g++ places the call at `pool` if the compiler wrote the
+//         part* first = new part;          constructor, at the using-declaration if the class
+//         using base::base;                inherits it, and at the brace before the body if the
+//         pool(int n) : base(n) {}         user wrote it
 //     };
 //     run(1);                              void run(int, part* p = new part): g++ places it at the
 //                                          bracket of the call, clang at the function
@@ -118,7 +119,7 @@ inline std::size_t class_of_initialisers(const source_outline& file, std::size_t
     const text token = file.text_at(at);
     std::size_t open = token == name ? class_body(file, at) : 0;
     const bool is_elsewhere = file.is_at(at + 1, "::") || is_defaulted(file, at);
-    if (token != name) {
+    if (token != name && !is_inherited(file, at)) {
         const std::size_t brace = token == "{" ? at : at + 1;
         if (!is_listed(token, ") {") || !file.is_at(brace, "{")) return 0;
         if (has_new_before(file, brace)) return 0;
@@ -191,9 +192,13 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
         answer.candidate = names.made(type);
         return;
     }
-    if (shown != nullptr || !is_constructor(function)) return;
+    const std::size_t parts = function.components.size();
+    if (shown != nullptr || parts < 2) return;
+    if (!is_constructor(function) && !is_inherited(*file, at)) return;
     const auto known = sources.implied().insert(&token);
-    if (known.is_new) known.value = class_of_initialisers(*file, at, function.last().name);
+    if (known.is_new) {
+        known.value = class_of_initialisers(*file, at, function.components[parts - 2].name);
+    }
     if (known.value == 0) return;
     const list<const new_expression*> all = member_initialisers(scratch, *file, known.value);
     text_out types{scratch};

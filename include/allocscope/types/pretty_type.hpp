@@ -52,6 +52,8 @@ public:
                              "char short double float bool wchar_t char8_t char16_t char32_t "
                              "__int128")) {
             kind_ = word;
+        } else if (word == "_Bool") {  // of C, which calls it bool in <stdbool.h>
+            kind_ = "bool";
         } else {
             return word == "int";
         }

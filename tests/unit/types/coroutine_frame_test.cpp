@@ -39,6 +39,17 @@ TEST_CASE("coroutine_frame: both compilers' places lead to the function") {
           "frame of {lambda}() at 1");
 }
 
+TEST_CASE("coroutine_frame: the name of the function is whole") {
+    const auto named = [](const char* function) {
+        return frame_at_mark("task run(int n) {\n    co_return n;\n@}\n", function);
+    };
+    CHECK(named("(anonymous namespace)::run(int)") == "frame of run() at 1");
+    CHECK(named("app::(anonymous namespace)::run(int)") == "frame of app::run() at 1");
+    CHECK(named("task run<int (*)(char)>(int)") == "frame of run<int (*)(char)>() at 1");
+    CHECK(named("main::{lambda(int)#1}::operator()(int) const") ==
+          "frame of main::{lambda}() at 1");
+}
+
 TEST_CASE("coroutine_frame: a function that only names coroutines has no frame") {
     CHECK(frame_at_mark("void run(int n) {\n    work(n);\n@}\n").empty());
     CHECK(frame_at_mark("void run(int n) {\n    co_spawn(n, work);\n@}\n").empty());

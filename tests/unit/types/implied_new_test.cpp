@@ -111,6 +111,15 @@ TEST_CASE("implied_new: the initialiser of a member, in a constructor that g++ m
     CHECK(type_at_mark(of_template, "pool<int>::pool()") == "int");
 }
 
+TEST_CASE("implied_new: the initialiser of a member, in a constructor that is inherited") {
+    const auto seen = [](const std::string& body) {
+        return type_at_mark("struct pool : base {" + body + "};", "pool::base(int)");
+    };
+    CHECK(seen("part* p = new part; using base::@base;") == "part");
+    CHECK(seen("using base::@base; part* p = new part;") == "part");
+    CHECK(seen("part* p = new part; void base(int) { f(3@); }") == "?");
+}
+
 TEST_CASE("implied_new: the initialiser of a member, in a constructor that is written") {
     const auto seen = [](const std::string& body, const std::string& behind = "") {
         return type_at_mark("struct pool {" + body + "};" + behind, "pool::pool(int)");

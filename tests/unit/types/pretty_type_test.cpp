@@ -175,6 +175,7 @@ constexpr spelling spellings[] = {
     {"char unsigned", "unsigned char"},
     {"signed char", "signed char"},
     {"short int", "short"},
+    {"_Bool*", "bool*"},
     {"long double", "long double"},
     {"unsigned __int128", "unsigned __int128"},
     {"int const", "const int"},

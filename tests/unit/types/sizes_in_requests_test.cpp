@@ -131,6 +131,7 @@ TEST_CASE("sizes_in_requests: what a pointer to characters gets") {
                                allocscope::symbolize::asked_name, arena&) {
             const bool is_text = name == "p" || name == "v->p" || name == "v->in.p";
             if (is_text) return allocscope::plain::text{"char*"};
+            if (name == "b") return allocscope::plain::text{"_Bool*"};  // of C
             return allocscope::plain::text{name == "v" ? "box*" : name == "q" ? "char**" : ""};
         };
         return type_at(file.path(), 1, 0, "f(box*, long)", knowledge);
@@ -142,6 +143,7 @@ TEST_CASE("sizes_in_requests: what a pointer to characters gets") {
     CHECK(type_of("if ((v->p = calloc(n, 1)) == 0) return;") == "char");
     CHECK(type_of("v->in.p = malloc(strlen(s) + 1);") == "char");
     CHECK(type_of("unsigned char* u; u = malloc(n);") == "unsigned char");
+    CHECK(type_of("b = malloc(n);") == "bool");
     CHECK(type_of("v = malloc(n);") == "?");
     CHECK(type_of("q = malloc(n);") == "?");
     CHECK(type_of("v[0].p = malloc(n);") == "?");  // it is another p

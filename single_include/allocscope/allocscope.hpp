@@ -409,7 +409,8 @@ ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_HOT_END ALLOCSCOPE_PRIVATE_GRADE_END
         #define ALLOCSCOPE_PRIVATE_COOL                                                  \
             "Og", "no-var-tracking", "no-guess-branch-probability", "no-reorder-blocks", \
-                "no-compare-elim", "no-cprop-registers", "no-combine-stack-adjustments"
+                "no-compare-elim", "no-cprop-registers", "no-combine-stack-adjustments", \
+                "no-forward-propagate"
         #define ALLOCSCOPE_PRIVATE_RARE optimize(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_END ALLOCSCOPE_PRIVATE_GRADE_END
@@ -26803,18 +26804,14 @@ ALLOCSCOPE_NOINLINE text spelling_at(const list<source_token>& tokens, std::size
 // The token after `v`, `v.member`, `v->member`, or one of these behind `*` and `&`. A macro has
 // brackets around its parameters: `(v).member`, `(&v)->member`.
 inline std::size_t behind_variable(const list<source_token>& tokens, std::size_t at) noexcept {
-    while (is_listed(spelling_at(tokens, at), "* &")) ++at;
-    const std::size_t begin = at;
-    while (is_listed(spelling_at(tokens, at), "( &")) ++at;
-    bool is_open = at != begin;
-    while (is_word(spelling_at(tokens, at)) || at != begin) {
-        const text next = spelling_at(tokens, at + 1);
-        const bool closes = is_open && next == ")";
-        if (!closes && !is_listed(next, ". ->")) break;
-        at += closes ? 1 : 2;
-        if (closes) is_open = false;
+    std::size_t open = 0;
+    for (; is_listed(spelling_at(tokens, at), "* & ("); ++at) {
+        if (spelling_at(tokens, at) == "(") ++open;
     }
-    return (is_open ? begin : at) + 1;
+    do {
+        for (++at; open != 0 && spelling_at(tokens, at) == ")"; ++at) --open;
+    } while (is_listed(spelling_at(tokens, at), ". ->") && ++at != 0);
+    return at;
 }
 
 // Index of the first token at or after a line and column; `last` has the answer before.
@@ -28885,7 +28882,7 @@ public:
         text whole = knowledge_.qualified_in(word, function);
         // The debug information may lack the class, or only the innermost one of that name.
         const bool is_described = knowledge_.kind_of(word) >= name_kind::type;
-        if (!is_described || is_declared_again(word)) {
+        if (whole.empty() || !is_described || is_declared_again(word)) {
             const text declared = declared_path(word, function);
             if (declared.size() > whole.size()) return declared;
         }
@@ -28894,7 +28891,7 @@ public:
         if (whole.empty() && first == "using") return path_behind(nearest->at + 1);
         if (whole.empty() && is_declared_again(word) && may_inherit(word, function)) return {};
         if (whole.empty()) {
-            whole = made_visible(word, nearest);
+            if (nearest == nullptr) whole = made_visible(word);
         } else if (knowledge_.only_of(word).empty() && may_inherit(whole, function)) {
             return {};
         }
@@ -28941,15 +28938,9 @@ private:
     }
 
     // A name that no scope around the function has is made visible by a `using`, or by a base
-    // class; or the function has no scopes, because it initialises a variable. But debug
-    // information may leave out a class that this file declares in a scope around the place.
-    text made_visible(text word, const name_declaration* nearest) const {
+    // class; or the function has no scopes, because it initialises a variable.
+    text made_visible(text word) const {
         const text only = knowledge_.only_of(word);
-        if (nearest != nullptr) {
-            const text scope = file_.text_at(nearest->block - std::size_t{1});
-            const text whole = joined(memory_, scope, "::", word);
-            return scope.empty() || !only.ends_with(whole) ? text{} : only;
-        }
         text found = only;
         for (const name_declaration* each = file_.last_declared("namespace");
              each != nullptr && only.empty(); each = file_.declared_before(*each)) {
@@ -31903,11 +31894,11 @@ namespace symbolize {
 inline std::size_t closing_bracket(const source_outline& file, const code_frame& frame,
                                    bool of_block) noexcept {
     std::size_t at = file.token_from(frame.line, frame.column);
-    const auto closes = [&](std::size_t token) {
-        return file.is_any_at(token, ") }") && file.tokens()[token].line == frame.line;
-    };
-    while (frame.is_nearby && !of_block && closes(at + 1)) ++at;
-    if (!closes(at)) return 0;
+    while (frame.is_nearby && !of_block && file.is_any_at(at + 1, ") }") &&
+           file.tokens()[at + 1].line == frame.line) {
+        ++at;
+    }
+    if (!file.is_any_at(at, ") }") || file.tokens()[at].line != frame.line) return 0;
     std::size_t inside = file.partner(at);
     if (inside >= at) return 0;
     while (inside < at && !file.is_at(inside, ";")) ++inside;

@@ -107,7 +107,8 @@
         #define ALLOCSCOPE_HOT_END ALLOCSCOPE_PRIVATE_GRADE_END
         #define ALLOCSCOPE_PRIVATE_COOL                                                  \
             "Og", "no-var-tracking", "no-guess-branch-probability", "no-reorder-blocks", \
-                "no-compare-elim", "no-cprop-registers", "no-combine-stack-adjustments"
+                "no-compare-elim", "no-cprop-registers", "no-combine-stack-adjustments", \
+                "no-forward-propagate"
         #define ALLOCSCOPE_PRIVATE_RARE optimize(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_END ALLOCSCOPE_PRIVATE_GRADE_END

@@ -50,11 +50,11 @@ namespace symbolize {
 inline std::size_t closing_bracket(const source_outline& file, const code_frame& frame,
                                    bool of_block) noexcept {
     std::size_t at = file.token_from(frame.line, frame.column);
-    const auto closes = [&](std::size_t token) {
-        return file.is_any_at(token, ") }") && file.tokens()[token].line == frame.line;
-    };
-    while (frame.is_nearby && !of_block && closes(at + 1)) ++at;
-    if (!closes(at)) return 0;
+    while (frame.is_nearby && !of_block && file.is_any_at(at + 1, ") }") &&
+           file.tokens()[at + 1].line == frame.line) {
+        ++at;
+    }
+    if (!file.is_any_at(at, ") }") || file.tokens()[at].line != frame.line) return 0;
     std::size_t inside = file.partner(at);
     if (inside >= at) return 0;
     while (inside < at && !file.is_at(inside, ";")) ++inside;

@@ -48,7 +48,7 @@ public:
         text whole = knowledge_.qualified_in(word, function);
         // The debug information may lack the class, or only the innermost one of that name.
         const bool is_described = knowledge_.kind_of(word) >= name_kind::type;
-        if (!is_described || is_declared_again(word)) {
+        if (whole.empty() || !is_described || is_declared_again(word)) {
             const text declared = declared_path(word, function);
             if (declared.size() > whole.size()) return declared;
         }
@@ -57,7 +57,7 @@ public:
         if (whole.empty() && first == "using") return path_behind(nearest->at + 1);
         if (whole.empty() && is_declared_again(word) && may_inherit(word, function)) return {};
         if (whole.empty()) {
-            whole = made_visible(word, nearest);
+            if (nearest == nullptr) whole = made_visible(word);
         } else if (knowledge_.only_of(word).empty() && may_inherit(whole, function)) {
             return {};
         }
@@ -104,15 +104,9 @@ private:
     }
 
     // A name that no scope around the function has is made visible by a `using`, or by a base
-    // class; or the function has no scopes, because it initialises a variable. But debug
-    // information may leave out a class that this file declares in a scope around the place.
-    text made_visible(text word, const name_declaration* nearest) const {
+    // class; or the function has no scopes, because it initialises a variable.
+    text made_visible(text word) const {
         const text only = knowledge_.only_of(word);
-        if (nearest != nullptr) {
-            const text scope = file_.text_at(nearest->block - std::size_t{1});
-            const text whole = joined(memory_, scope, "::", word);
-            return scope.empty() || !only.ends_with(whole) ? text{} : only;
-        }
         text found = only;
         for (const name_declaration* each = file_.last_declared("namespace");
              each != nullptr && only.empty(); each = file_.declared_before(*each)) {

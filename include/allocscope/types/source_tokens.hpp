@@ -290,18 +290,14 @@ ALLOCSCOPE_NOINLINE text spelling_at(const list<source_token>& tokens, std::size
 // The token after `v`, `v.member`, `v->member`, or one of these behind `*` and `&`. A macro has
 // brackets around its parameters: `(v).member`, `(&v)->member`.
 inline std::size_t behind_variable(const list<source_token>& tokens, std::size_t at) noexcept {
-    while (is_listed(spelling_at(tokens, at), "* &")) ++at;
-    const std::size_t begin = at;
-    while (is_listed(spelling_at(tokens, at), "( &")) ++at;
-    bool is_open = at != begin;
-    while (is_word(spelling_at(tokens, at)) || at != begin) {
-        const text next = spelling_at(tokens, at + 1);
-        const bool closes = is_open && next == ")";
-        if (!closes && !is_listed(next, ". ->")) break;
-        at += closes ? 1 : 2;
-        if (closes) is_open = false;
+    std::size_t open = 0;
+    for (; is_listed(spelling_at(tokens, at), "* & ("); ++at) {
+        if (spelling_at(tokens, at) == "(") ++open;
     }
-    return (is_open ? begin : at) + 1;
+    do {
+        for (++at; open != 0 && spelling_at(tokens, at) == ")"; ++at) --open;
+    } while (is_listed(spelling_at(tokens, at), ". ->") && ++at != 0);
+    return at;
 }
 
 // Index of the first token at or after a line and column; `last` has the answer before.

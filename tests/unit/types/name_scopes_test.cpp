@@ -42,7 +42,7 @@ TEST_CASE("name_scopes: a name has the scopes that are around the function, too"
     // The only described type with the name, if the file declares none in a scope around the place
     CHECK(type_of("new left;", "shop::load()") == "other::left");
     CHECK(type_of("namespace shop { struct left {}; void load() { new left; } }", "shop::load()") ==
-          "left");
+          "shop::left");
     CHECK(type_of("namespace sh { struct left {}; } void load() { new left; }", "load()") ==
           "other::left");
 }

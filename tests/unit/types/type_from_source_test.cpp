@@ -303,7 +303,7 @@ TEST_CASE("type_from_source: a class template in a class that is none") {
     const char* inner =
         "struct shape { template <class T> struct model {};\n"
         "template <class T> shape(T) { keep(@new model<T>); } };";
-    CHECK(type_at_mark(inner, "shape::shape<app::line>(app::line)") == "model<app::line>");
+    CHECK(type_at_mark(inner, "shape::shape<app::line>(app::line)") == "shape::model<app::line>");
 }
 
 TEST_CASE("type_from_source: the bare name of a class template is no type") {

@@ -211,7 +211,7 @@ TEST_CASE("type_ladder: a name that no scope has is the only described one, but 
     CHECK(type_in("\nauto* w = new gadget;") == "gadget");
     // The initialiser of a variable in the namespace where the class is declared.
     CHECK(type_in("namespace app { struct widget {};\nauto* w = new widget; }") == "app::widget");
-    CHECK(type_in("namespace web { struct widget {};\nauto* w = new widget; }") == "widget");
+    CHECK(type_in("namespace web { struct widget {};\nauto* w = new widget; }") == "web::widget");
 }
 
 TEST_CASE("type_ladder: a `using` says which of several types is meant") {

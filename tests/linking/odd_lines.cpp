@@ -104,6 +104,16 @@ __attribute__((noinline)) std::function<long(long)> counting(const std::string& 
     };
 }
 
+// g++ places what a capture makes at the brace of the function, in front of the lambda's last line.
+__attribute__((noinline)) std::function<long(long)> capturing() {
+    std::function<long(long)> made = [text = std::string(40, 't')](long n) {  // line: made char
+        ++merged;
+        return static_cast<long>(text.size()) + n;
+    };
+    merged += made ? 1 : 0;
+    return made;
+}
+
 // g++ places what the initialiser of a variable allocates at its last token.
 struct job {
     std::string name;
@@ -177,6 +187,7 @@ int main(int argc, char**) {
     { const allocates_at_its_end last{}; }
     const auto pointers = both(3);
     const auto counted = counting(copied);
+    const auto captured = capturing();
     notebook notes;
     notes.add(copied);
     declare_in_lines(jobs, staff);

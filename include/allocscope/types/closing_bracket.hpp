@@ -46,14 +46,10 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // The token at the place of a frame if it closes a bracket; 0: it does not. Braces of a block have
-// a statement between them. A line that was found nearby ends the outermost of its expressions.
+// a statement between them.
 inline std::size_t closing_bracket(const source_outline& file, const code_frame& frame,
                                    bool of_block) noexcept {
-    std::size_t at = file.token_from(frame.line, frame.column);
-    while (frame.is_nearby && !of_block && file.is_any_at(at + 1, ") }") &&
-           file.tokens()[at + 1].line == frame.line) {
-        ++at;
-    }
+    const std::size_t at = file.token_from(frame.line, frame.column);
     if (!file.is_any_at(at, ") }") || file.tokens()[at].line != frame.line) return 0;
     std::size_t inside = file.partner(at);
     if (inside >= at) return 0;
@@ -129,15 +125,21 @@ inline void leave_closing_brace(arena& memory, code_frame& frame, const lines_ne
     frame.is_nearby = true;
 }
 
-// The type must be known: it may stand at the last token.
+// The type must be known: it may stand at the last token. A line found nearby may end a lambda.
 inline void leave_last_token(code_frame& frame, source_cache& sources) {
     const source_outline* file = source_of(frame, sources);
-    const std::size_t close = file != nullptr ? closing_bracket(*file, frame, false) : 0;
-    if (close == 0 || file->partner(close) == 0) return;
-    const source_token& begin = file->tokens()[file->partner(close) - 1];
-    if (begin.line == frame.line) return;
-    frame.line = begin.line;
-    frame.column = begin.column;
+    if (file == nullptr) return;
+    const std::size_t close = closing_bracket(*file, frame, false);
+    std::size_t begin = close != 0 ? file->partner(close) : 0;
+    if (close == 0 && frame.is_nearby) {
+        const std::size_t brace = closing_bracket(*file, frame, true);
+        begin = brace != 0 ? begin_of_lambda(*file, file->partner(brace)) + 1 : 0;
+    }
+    if (begin < 2) return;
+    const source_token& first = file->tokens()[begin - 1];
+    if (first.line == frame.line) return;
+    frame.line = first.line;
+    frame.column = first.column;
 }
 
 }  // namespace symbolize

@@ -31977,7 +31977,8 @@ inline void leave_last_token(code_frame& frame, source_cache& sources) {
     std::size_t begin = close != 0 ? file->partner(close) : 0;
     if (close == 0 && frame.is_nearby) {
         const std::size_t brace = closing_bracket(*file, frame, true);
-        begin = brace != 0 ? begin_of_lambda(*file, file->partner(brace)) + 1 : 0;
+        const bool is_last = brace != 0 && file->is_any_at(brace + 1, "; )");
+        begin = is_last ? begin_of_lambda(*file, file->partner(brace)) + 1 : 0;
     }
     if (begin < 2) return;
     const source_token& first = file->tokens()[begin - 1];

@@ -104,6 +104,14 @@ __attribute__((noinline)) std::function<long(long)> counting(const std::string& 
     };
 }
 
+template <class F>
+__attribute__((noinline)) std::vector<int> call_and_keep(F call, department made,
+                                                         std::vector<department>& to) {
+    call(made.id);
+    to.push_back(std::move(made));
+    return {};
+}
+
 // g++ places what a capture makes at the brace of the function, in front of the lambda's last line.
 __attribute__((noinline)) std::function<long(long)> capturing() {
     std::function<long(long)> made = [text = std::string(40, 't')](long n) {  // line: made char
@@ -188,6 +196,12 @@ int main(int argc, char**) {
     const auto pointers = both(3);
     const auto counted = counting(copied);
     const auto captured = capturing();
+    // clang-format off
+    const std::vector<int> none = call_and_keep([](int number) {
+        ++merged;
+        merged += number;
+    }, department{5, "short", {1, 2, 3}}, d);  // line: behind int
+    // clang-format on
     notebook notes;
     notes.add(copied);
     declare_in_lines(jobs, staff);
@@ -217,5 +231,5 @@ int main(int argc, char**) {
 #if defined(__cpp_impl_coroutine)
     waiting.handle.destroy();
 #endif
-    return local.id + pair.first + up->id - 21;
+    return local.id + pair.first + up->id - 21 + static_cast<int>(none.size());
 }

@@ -45,17 +45,19 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The token at the place of a frame if it closes a bracket; 0: it does not. Braces of a block have
-// a statement between them.
-inline std::size_t closing_bracket(const source_outline& file, const code_frame& frame,
-                                   bool of_block) noexcept {
+// The token at the place of a frame if it closes a bracket; 0: it does not.
+inline std::size_t closing_bracket(const source_outline& file, const code_frame& frame) noexcept {
     const std::size_t at = file.token_from(frame.line, frame.column);
     if (!file.is_any_at(at, ") }") || file.tokens()[at].line != frame.line) return 0;
-    std::size_t inside = file.partner(at);
-    if (inside >= at) return 0;
-    while (inside < at && !file.is_at(inside, ";")) ++inside;
-    const bool is_block = inside < at && file.is_at(at, "}");
-    return is_block == of_block ? at : 0;
+    return file.partner(at) < at ? at : 0;
+}
+
+// Whether a closing bracket is the brace of a block. That has a statement in it.
+inline bool closes_block(const source_outline& file, std::size_t close) noexcept {
+    if (!file.is_at(close, "}")) return false;
+    std::size_t inside = file.partner(close);
+    while (inside < close && !file.is_at(inside, ";")) ++inside;
+    return inside < close;
 }
 
 inline bool is_destructor(arena& memory, const code_frame& frame) {
@@ -72,8 +74,9 @@ inline bool is_at_closing_brace(arena& memory, const list<code_frame>& frames, s
     if (is_standard_header(frame.file)) return false;
     const source_outline* file = source_of(frame, sources);
     if (file == nullptr) return false;
-    const std::size_t brace = closing_bracket(*file, frame, true);
-    if (brace == 0 || file->tokens()[brace - 1].line == frame.line) return false;
+    const std::size_t brace = closing_bracket(*file, frame);
+    if (brace == 0 || !closes_block(*file, brace)) return false;
+    if (file->tokens()[brace - 1].line == frame.line) return false;
     return at == 0 || !is_destructor(memory, frames[at - 1]);
 }
 
@@ -129,12 +132,12 @@ inline void leave_closing_brace(arena& memory, code_frame& frame, const lines_ne
 inline void leave_last_token(code_frame& frame, source_cache& sources) {
     const source_outline* file = source_of(frame, sources);
     if (file == nullptr) return;
-    const std::size_t close = closing_bracket(*file, frame, false);
-    std::size_t begin = close != 0 ? file->partner(close) : 0;
-    if (close == 0 && frame.is_nearby) {
-        const std::size_t brace = closing_bracket(*file, frame, true);
-        const bool is_last = brace != 0 && file->is_any_at(brace + 1, "; )");
-        begin = is_last ? begin_of_lambda(*file, file->partner(brace)) + 1 : 0;
+    const std::size_t close = closing_bracket(*file, frame);
+    if (close == 0) return;
+    std::size_t begin = file->partner(close);
+    if (closes_block(*file, close)) {
+        const bool is_last = frame.is_nearby && file->is_any_at(close + 1, "; )");
+        begin = is_last ? begin_of_lambda(*file, begin) + 1 : 0;
     }
     if (begin < 2) return;
     const source_token& first = file->tokens()[begin - 1];

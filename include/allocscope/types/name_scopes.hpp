@@ -46,7 +46,8 @@ public:
         if (first == "namespace") return path_behind(nearest->at + 3);
         const text function = plain_name(memory_, name_);
         text whole = knowledge_.qualified_in(word, function);
-        // The debug information may lack the class, or only the innermost one of that name.
+        // The debug information may lack the class, or the innermost one of that name, or have it
+        // in no scope of the function.
         const bool is_described = knowledge_.kind_of(word) >= name_kind::type;
         if (whole.empty() || !is_described || is_declared_again(word)) {
             const text declared = declared_path(word, function);

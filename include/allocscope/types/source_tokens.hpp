@@ -294,10 +294,10 @@ inline std::size_t behind_variable(const list<source_token>& tokens, std::size_t
     for (; is_listed(spelling_at(tokens, at), "* & ("); ++at) {
         if (spelling_at(tokens, at) == "(") ++open;
     }
-    do {
+    for (;; ++at) {
         for (++at; open != 0 && spelling_at(tokens, at) == ")"; ++at) --open;
-    } while (is_listed(spelling_at(tokens, at), ". ->") && ++at != 0);
-    return at;
+        if (!is_listed(spelling_at(tokens, at), ". ->")) return at;
+    }
 }
 
 // Index of the first token at or after a line and column; `last` has the answer before.

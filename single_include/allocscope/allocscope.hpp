@@ -29052,7 +29052,7 @@ private:
                 file_.is_any_at(at + 1, ", {") ? body_of_class(file_, file_.text_at(at)) : 0;
             const std::size_t around = block_around(base);
             const bool is_visible = around == 0 || file_.partner(around) > body;
-            if (base == 0 || base > body || !is_visible || may_be_in_base(word, base)) return true;
+            if (base == 0 || base >= body || !is_visible || may_be_in_base(word, base)) return true;
             for (const name_declaration* each = file_.last_declared(word); each != nullptr;
                  each = file_.declared_before(*each)) {
                 if (each->block == base) return true;

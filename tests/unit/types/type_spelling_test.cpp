@@ -139,6 +139,7 @@ TEST_CASE("type_spelling: what the bases declare is read if they all are in the 
     CHECK(made("struct first {}; struct base { using part = int; };", ": first, base") == "?");
     // Bases that the file does not show, or that may be other ones.
     CHECK(made("", ": base") == "?");
+    CHECK(made("", ": own") == "?");  // no valid program
     CHECK(made("struct base {};", ": lib::base") == "?");
     CHECK(made("struct base {};", ": base, std::list<part>") == "?");
     CHECK(made("template <class T> struct base {};", ": base<part>") == "?");

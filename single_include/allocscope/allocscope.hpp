@@ -23715,25 +23715,46 @@ public:
         return 0;
     }
 
-    // The call of the library, made in `call` or in code of the user that was inlined there, which
-    // the nearest code behind the address belongs to (its number + 1), if all of it up to there has
-    // lines of the library; 0: it is not.
-    std::size_t library_call_behind(std::size_t call) const {
+    // The innermost call in `call` that the nearest code behind the address belongs to (its number
+    // + 1), if all of it up to there has lines of the library; 0: none. `part` gets that of the
+    // first code behind it that is in this one, or is this one, and begins behind the address.
+    std::size_t call_behind(std::size_t call, std::size_t& part) const {
+        std::size_t first = 0;
+        std::size_t around = call;
         const line_table::row* at = at_;
         while (at != nullptr && ++at < rows_.end && rows_.address_of(*at) < function_.high) {
             if (!is_standard_header(lines_.path_of(at->file, texts_))) break;
-            std::size_t found = 0;
-            std::size_t i = calls_.innermost_at(rows_.address_of(*at));
-            if (i == call) continue;
-            for (; i != 0 && i != call; i = calls_[i - 1].parent) {
-                const bool is_inside =
-                    is_standard_header(lines_.path_of(calls_[i - 1].call_file, texts_));
-                if (is_inside) found = 0;
-                if (!is_inside && found == 0) found = i;
-            }
-            return i == call ? found : 0;
+            const std::size_t innermost = calls_.innermost_at(rows_.address_of(*at));
+            if (innermost == call) continue;
+            if (!is_inside(innermost, around)) break;
+            around = innermost;
+            if (first == 0) first = innermost;
+            if (!begins_behind(innermost)) continue;
+            part = innermost;
+            break;
         }
-        return 0;
+        return first;
+    }
+
+    // The outermost call of the library around `inner` that code of the user makes in `call`; 0:
+    // there is none.
+    std::size_t library_call_around(std::size_t inner, std::size_t call) const {
+        std::size_t found = 0;
+        for (; inner != call; inner = calls_[inner - 1].parent) {
+            if (inner == 0) return 0;
+            const text caller = lines_.path_of(calls_[inner - 1].call_file, texts_);
+            if (is_standard_header(caller)) {
+                found = 0;
+            } else if (found == 0) {
+                found = inner;
+            }
+        }
+        return found;
+    }
+
+    // Whether all code of an inlined call lies behind the address.
+    bool begins_behind(std::size_t call) const {
+        return calls_.begin_of(call, function_.low) > rows_.address_of(*at_);
     }
 
     // The lines around a frame's call, with its own line left out.
@@ -23776,6 +23797,11 @@ public:
 
 private:
     static constexpr std::size_t most_rows = 256;
+
+    bool is_inside(std::size_t inner, std::size_t outer) const {
+        while (inner != outer && inner != 0) inner = calls_[inner - 1].parent;
+        return inner == outer;
+    }
 
     // The line of `call` while the row's code runs: the row's line, or the line of a call inlined
     // there.
@@ -25093,7 +25119,8 @@ private:
 
     // With -std=c++20 g++ forgets the inlined calls around some calls of operator new. What they
     // return to still belongs to the library's code of the same statement; the code before them may
-    // be that of another block. `innermost` becomes the function around the statement.
+    // be that of another block. `innermost` becomes the part of std::vector that has asked for
+    // elements, if nothing it calls has begun, or else the function around the statement.
     void find_statement(code_frame& frame, const frame_source& source, const inlined_calls& calls,
                         std::uint64_t function, std::size_t& innermost) {
         if (!is_standard_header(frame.file)) return;
@@ -25102,15 +25129,43 @@ private:
             if (is_standard_header(source.lines.path_of(around.call_file, texts()))) return;
             function = around.entry;
         }
-        if (users_file_of(source.names.of(function), source).empty()) return;
-        const std::size_t number = source.nearby.library_call_behind(innermost);
-        if (number == 0) return;
-        const inlined_call& call = calls[number - 1];
-        innermost = call.parent;
-        frame.file = source.lines.path_of(call.call_file, texts());
-        frame.line = as_line(call.call_line);
+        const entry_name name = source.names.of(function);
+        const bool is_users = !users_file_of(name, source).empty();
+        if (!is_users && !name.function.contains("std::vector<")) return;
+        const nearby_lines& nearby = source.nearby;
+        std::size_t part = 0;
+        const std::size_t behind = nearby.call_behind(innermost, part);
+        const std::size_t number = is_users ? nearby.library_call_around(behind, innermost) : 0;
+        if (is_users && number == 0) return;
+        const std::size_t user = is_users ? calls[number - 1].parent : innermost;
+        for (std::size_t inner = 0; part != 0 && part != user; part = calls[part - 1].parent) {
+            if (!asks_for_elements(source.names.of(calls[part - 1].entry).function)) {
+                inner = part;
+                continue;
+            }
+            if (inner != 0 && !nearby.begins_behind(inner)) break;
+            frame.is_nearby = true;
+            innermost = part;
+            return;
+        }
+        if (!is_users) return;
+        const bool is_entered_later = user != innermost && nearby.begins_behind(user);
+        if (is_entered_later) return;
+        innermost = user;
+        frame.file = source.lines.path_of(calls[number - 1].call_file, texts());
+        frame.line = as_line(calls[number - 1].call_line);
         frame.column = 0;
         frame.is_nearby = true;
+    }
+
+    // Whether a function is a part of std::vector that asks for elements.
+    static bool asks_for_elements(text function) {
+        constexpr text parts[] = {"::_M_allocate_and_copy", "::_M_create_storage",
+                                  "::_M_realloc_insert", "::_M_default_append"};
+        for (const text part : parts) {
+            if (function.contains(part)) return true;
+        }
+        return false;
     }
 
     // Finds the line of a frame that has none from the code around it: the line of the code before,
@@ -31447,6 +31502,9 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
     arena& memory = names.memory();
     const read_name* inner = &names.of(frames[asking].function);
     type_answer answer = names.alone(frames[asking].function, frames[asking].line > 0);
+    if (!answer.is_known() && frames[asking].is_nearby) {  // g++ forgot what it calls
+        answer = printed_answer(memory, element_of_members(inner->call), type_evidence::make_frame);
+    }
     bool was_member = false;  // an inner frame is a member of a container
     for (std::size_t at = asking + 1; answer.is_known() && at < frames.size(); ++at) {
         const read_name& outer = names.of(frames[at].function);

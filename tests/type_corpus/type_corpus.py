@@ -131,6 +131,7 @@ def check(bench, form, level, flags, least_right):
                  "and nothing wrong")
     print(f"{level} {form}: {seen.share('right'):.1f}% of {len(bench.corpus)} expressions right, "
           f"{seen.share('unknown'):.1f}% not known, none wrong")
+    return seen
 
 
 # Form, level, flags, and the share that has to be right. Each expression is in one form of each
@@ -164,6 +165,10 @@ def main():
             table(bench)
             return
         check(bench, "-g", "-O2", ["-g"], 99.0)
+        if "clang" not in compiler:  # it does not forget inlined calls
+            seen = check(bench, "-g -std=c++20", "-O2", ["-g", "-std=c++20"], 98.5)
+            if seen.counts["elsewhere"]:
+                sys.exit("\n".join(["at another line:", *seen.details]))
         check_parts(bench, FREQUENT_FORMS)
         if "clang" not in compiler:  # the table has these for both compilers
             check_parts(bench, RARER_FORMS)

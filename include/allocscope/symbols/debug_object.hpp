@@ -333,7 +333,8 @@ private:
 
     // With -std=c++20 g++ forgets the inlined calls around some calls of operator new. What they
     // return to still belongs to the library's code of the same statement; the code before them may
-    // be that of another block. `innermost` becomes the function around the statement.
+    // be that of another block. `innermost` becomes the part of std::vector that has asked for
+    // elements, if nothing it calls has begun, or else the function around the statement.
     void find_statement(code_frame& frame, const frame_source& source, const inlined_calls& calls,
                         std::uint64_t function, std::size_t& innermost) {
         if (!is_standard_header(frame.file)) return;
@@ -342,15 +343,43 @@ private:
             if (is_standard_header(source.lines.path_of(around.call_file, texts()))) return;
             function = around.entry;
         }
-        if (users_file_of(source.names.of(function), source).empty()) return;
-        const std::size_t number = source.nearby.library_call_behind(innermost);
-        if (number == 0) return;
-        const inlined_call& call = calls[number - 1];
-        innermost = call.parent;
-        frame.file = source.lines.path_of(call.call_file, texts());
-        frame.line = as_line(call.call_line);
+        const entry_name name = source.names.of(function);
+        const bool is_users = !users_file_of(name, source).empty();
+        if (!is_users && !name.function.contains("std::vector<")) return;
+        const nearby_lines& nearby = source.nearby;
+        std::size_t part = 0;
+        const std::size_t behind = nearby.call_behind(innermost, part);
+        const std::size_t number = is_users ? nearby.library_call_around(behind, innermost) : 0;
+        if (is_users && number == 0) return;
+        const std::size_t user = is_users ? calls[number - 1].parent : innermost;
+        for (std::size_t inner = 0; part != 0 && part != user; part = calls[part - 1].parent) {
+            if (!asks_for_elements(source.names.of(calls[part - 1].entry).function)) {
+                inner = part;
+                continue;
+            }
+            if (inner != 0 && !nearby.begins_behind(inner)) break;
+            frame.is_nearby = true;
+            innermost = part;
+            return;
+        }
+        if (!is_users) return;
+        const bool is_entered_later = user != innermost && nearby.begins_behind(user);
+        if (is_entered_later) return;
+        innermost = user;
+        frame.file = source.lines.path_of(calls[number - 1].call_file, texts());
+        frame.line = as_line(calls[number - 1].call_line);
         frame.column = 0;
         frame.is_nearby = true;
+    }
+
+    // Whether a function is a part of std::vector that asks for elements.
+    static bool asks_for_elements(text function) {
+        constexpr text parts[] = {"::_M_allocate_and_copy", "::_M_create_storage",
+                                  "::_M_realloc_insert", "::_M_default_append"};
+        for (const text part : parts) {
+            if (function.contains(part)) return true;
+        }
+        return false;
     }
 
     // Finds the line of a frame that has none from the code around it: the line of the code before,

@@ -79,25 +79,46 @@ public:
         return 0;
     }
 
-    // The call of the library, made in `call` or in code of the user that was inlined there, which
-    // the nearest code behind the address belongs to (its number + 1), if all of it up to there has
-    // lines of the library; 0: it is not.
-    std::size_t library_call_behind(std::size_t call) const {
+    // The innermost call in `call` that the nearest code behind the address belongs to (its number
+    // + 1), if all of it up to there has lines of the library; 0: none. `part` gets that of the
+    // first code behind it that is in this one, or is this one, and begins behind the address.
+    std::size_t call_behind(std::size_t call, std::size_t& part) const {
+        std::size_t first = 0;
+        std::size_t around = call;
         const line_table::row* at = at_;
         while (at != nullptr && ++at < rows_.end && rows_.address_of(*at) < function_.high) {
             if (!is_standard_header(lines_.path_of(at->file, texts_))) break;
-            std::size_t found = 0;
-            std::size_t i = calls_.innermost_at(rows_.address_of(*at));
-            if (i == call) continue;
-            for (; i != 0 && i != call; i = calls_[i - 1].parent) {
-                const bool is_inside =
-                    is_standard_header(lines_.path_of(calls_[i - 1].call_file, texts_));
-                if (is_inside) found = 0;
-                if (!is_inside && found == 0) found = i;
-            }
-            return i == call ? found : 0;
+            const std::size_t innermost = calls_.innermost_at(rows_.address_of(*at));
+            if (innermost == call) continue;
+            if (!is_inside(innermost, around)) break;
+            around = innermost;
+            if (first == 0) first = innermost;
+            if (!begins_behind(innermost)) continue;
+            part = innermost;
+            break;
         }
-        return 0;
+        return first;
+    }
+
+    // The outermost call of the library around `inner` that code of the user makes in `call`; 0:
+    // there is none.
+    std::size_t library_call_around(std::size_t inner, std::size_t call) const {
+        std::size_t found = 0;
+        for (; inner != call; inner = calls_[inner - 1].parent) {
+            if (inner == 0) return 0;
+            const text caller = lines_.path_of(calls_[inner - 1].call_file, texts_);
+            if (is_standard_header(caller)) {
+                found = 0;
+            } else if (found == 0) {
+                found = inner;
+            }
+        }
+        return found;
+    }
+
+    // Whether all code of an inlined call lies behind the address.
+    bool begins_behind(std::size_t call) const {
+        return calls_.begin_of(call, function_.low) > rows_.address_of(*at_);
     }
 
     // The lines around a frame's call, with its own line left out.
@@ -140,6 +161,11 @@ public:
 
 private:
     static constexpr std::size_t most_rows = 256;
+
+    bool is_inside(std::size_t inner, std::size_t outer) const {
+        while (inner != outer && inner != 0) inner = calls_[inner - 1].parent;
+        return inner == outer;
+    }
 
     // The line of `call` while the row's code runs: the row's line, or the line of a call inlined
     // there.

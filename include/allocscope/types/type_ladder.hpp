@@ -113,6 +113,9 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
     arena& memory = names.memory();
     const read_name* inner = &names.of(frames[asking].function);
     type_answer answer = names.alone(frames[asking].function, frames[asking].line > 0);
+    if (!answer.is_known() && frames[asking].is_nearby) {  // g++ forgot what it calls
+        answer = printed_answer(memory, element_of_members(inner->call), type_evidence::make_frame);
+    }
     bool was_member = false;  // an inner frame is a member of a container
     for (std::size_t at = asking + 1; answer.is_known() && at < frames.size(); ++at) {
         const read_name& outer = names.of(frames[at].function);

@@ -1,6 +1,6 @@
 // Danger: g++ -std=c++20 -O2 does not describe the library's functions that it inlined around some
 // calls of operator new. Their rows would have the line of another statement, whose code lies in
-// front of the call.
+// front of the call, and no type.
 // not with: tsan (it sees nothing where there is one thread)
 // about: stacks
 
@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 using namespace allocscope_test;
@@ -46,6 +47,7 @@ std::vector<double> outcome;
 std::vector<const int*> numbers;
 std::vector<std::function<int(int)>> steps;
 std::vector<unsigned char> key, copy;
+std::vector<const char*> word, words;
 
 int twice(int number) {
     return 2 * number;
@@ -61,12 +63,14 @@ __attribute__((noinline)) void run(const int* one, const int* two) {
     copy.assign(key.begin(), key.end());
     image.shape = {2, 3};
     twin = image.clone();
+    word = {"operator="};  // twice, so that it is not inlined
+    words = {"is", "called"};
 }
 
-std::size_t objects_at(const allocscope::snapshot& seen, int line) {
+std::size_t objects_at(const allocscope::snapshot& seen, int line, std::string_view type) {
     std::size_t objects = 0;
     for (const allocscope::snapshot::row& row : seen) {
-        if (row.line == line) objects += row.objects;
+        if (row.line == line && row.type == type) objects += row.objects;
     }
     return objects;
 }
@@ -80,14 +84,17 @@ int main() {
     const allocscope::scope window{"calls"};
     run(&one, &two);
     const allocscope::snapshot seen = window.stats();
-    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_last), 1);
-    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_last + 1), 1);
-    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers), 1);
-    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 1), 2);
-    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 2), 1);
-    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 3), 1);
-    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 4), 1);
-    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_shape), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_last, "double"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_last + 1, "double"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers, "const int*"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 1, "std::function<int(int)>"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 1, "run::{lambda}"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 2, "unsigned char"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 3, "unsigned char"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 4, "int"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_shape, "int"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 6, "const char*"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 7, "const char*"), 1);
     delete first;
     return verdict();
 }

@@ -25119,7 +25119,7 @@ private:
 
     // With -std=c++20 g++ forgets the inlined calls around some calls of operator new. What they
     // return to still belongs to the library's code of the same statement; the code before them may
-    // be that of another block. `innermost` becomes the part of std::vector that has asked for
+    // be that of another block. `innermost` becomes the part of a container that has asked for
     // elements, if nothing it calls has begun, or else the function around the statement.
     void find_statement(code_frame& frame, const frame_source& source, const inlined_calls& calls,
                         std::uint64_t function, std::size_t& innermost) {
@@ -25131,7 +25131,9 @@ private:
         }
         const entry_name name = source.names.of(function);
         const bool is_users = !users_file_of(name, source).empty();
-        if (!is_users && !name.function.contains("std::vector<")) return;
+        const bool may_forget = is_users || name.function.contains("std::vector<") ||
+                                name.function.contains("std::_Hashtable<");
+        if (!may_forget) return;
         const nearby_lines& nearby = source.nearby;
         std::size_t part = 0;
         const std::size_t behind = nearby.call_behind(innermost, part);
@@ -25158,10 +25160,11 @@ private:
         frame.is_nearby = true;
     }
 
-    // Whether a function is a part of std::vector that asks for elements.
+    // Whether a function is a part of a container that asks for elements.
     static bool asks_for_elements(text function) {
         constexpr text parts[] = {"::_M_allocate_and_copy", "::_M_create_storage",
-                                  "::_M_realloc_insert", "::_M_default_append"};
+                                  "::_M_realloc_insert", "::_M_default_append",
+                                  "::_M_allocate_node"};
         for (const text part : parts) {
             if (function.contains(part)) return true;
         }

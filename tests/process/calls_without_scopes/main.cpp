@@ -10,7 +10,9 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 using namespace allocscope_test;
@@ -49,6 +51,11 @@ std::vector<std::function<int(int)>> steps;
 std::vector<unsigned char> key, copy;
 std::vector<const char*> word, words;
 
+struct point {
+    int x = 1, y = 2, z = 3;
+};
+std::unordered_map<std::string, point> points;
+
 int twice(int number) {
     return 2 * number;
 }
@@ -65,6 +72,8 @@ __attribute__((noinline)) void run(const int* one, const int* two) {
     twin = image.clone();
     word = {"operator="};  // twice, so that it is not inlined
     words = {"is", "called"};
+    points.insert_or_assign("last", point());
+    points.emplace("first", point());
 }
 
 std::size_t objects_at(const allocscope::snapshot& seen, int line, std::string_view type) {
@@ -84,6 +93,7 @@ int main() {
     const allocscope::scope window{"calls"};
     run(&one, &two);
     const allocscope::snapshot seen = window.stats();
+    constexpr std::string_view node = "std::pair<const std::string, point>";
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_last, "double"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_last + 1, "double"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers, "const int*"), 1);
@@ -95,6 +105,8 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_shape, "int"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 6, "const char*"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 7, "const char*"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 8, node), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 9, node), 1);
     delete first;
     return verdict();
 }

@@ -410,7 +410,7 @@ ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_PRIVATE_COOL                                                  \
             "Og", "no-var-tracking", "no-guess-branch-probability", "no-reorder-blocks", \
                 "no-compare-elim", "no-cprop-registers", "no-combine-stack-adjustments", \
-                "no-forward-propagate"
+                "no-forward-propagate", "no-tree-ccp"
         #define ALLOCSCOPE_PRIVATE_RARE optimize(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_END ALLOCSCOPE_PRIVATE_GRADE_END
@@ -28222,14 +28222,24 @@ inline declared_variable declared_there(const source_outline& file, std::size_t 
     declared_variable found;
     found.at = at;
     if (!file.is_any_at(at + 1, "; ( { = , ) :")) return {};
+    if (file.is_at(at - 1, ",") && file.is_word_at(at - 2)) {  // `part a, b;`
+        found = declared_there(file, at - 2);
+        found.at = at;
+        if (file.is_at(found.end - 1, "*") || file.is_at(found.end, "&")) found.end = 0;
+        return found;
+    }
     std::size_t end = at;
     while (end > 1 && file.is_any_at(end - 1, "& const")) --end;
     found.begin = begin_of_type(file, end);
     std::size_t before = found.begin;
     constexpr text specifiers =
         "static const thread_local constexpr inline mutable volatile extern struct union";
-    while (before > 1 && is_listed(file.text_at(before - 1), specifiers)) --before;
-    const bool is_alone = found.begin != 0 && file.is_any_at(before - 1, "; { } ( , :");
+    while (before > 0 && is_listed(file.text_at(before - 1), specifiers)) --before;
+    if (file.is_at(before - 1, "]") && file.is_at(before - 2, "]")) {  // [[maybe_unused]]
+        before = file.partner(before - 1);
+    }
+    const bool is_alone =
+        found.begin != 0 && (before == 0 || file.is_any_at(before - 1, "; { } ( , :"));
     if (is_alone) found.end = end;
     if (file.is_at(end - 1, "*")) {  // the const belongs to what it points to
         while (before < found.begin && !file.is_at(before, "const")) ++before;
@@ -28281,10 +28291,17 @@ inline std::size_t class_of_member(const source_outline& file, std::size_t open)
     return begin != 0 && !is_initialiser ? body_of_class(file, file.text_at(name)) : 0;
 }
 
+// Whether a function whose parameters the bracket at `open` begins may be a member of a class that
+// it is not written in: `void box::put(`, or the macro in `TEST_F(box, puts) {`.
+inline bool may_be_member(const source_outline& file, std::size_t open) noexcept {
+    return !file.is_any_at(open - 1, "__attribute__ if for while switch catch") &&
+           (open < 3 || file.is_any_at(open - 2, ":: ; { }"));
+}
+
 // Searches the blocks around the token at `from`, the innermost first, and what classes declare
 // behind the place, also that of a member which is defined outside of it. That token may itself be
-// the declaration. Namespaces are not searched, because a base class may have a variable of that
-// name.
+// the declaration. Namespaces are searched for functions that are no members: a member may mean a
+// variable of a base class.
 inline declared_variable find_variable(const source_outline& file, std::size_t from) noexcept {
     const text name = file.text_at(from);
     constexpr std::size_t most_tokens = 4096;
@@ -28296,7 +28313,10 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
     declared_variable found;
     bool is_in_header = false;    // of a block around the place, which may have parameters
     bool is_in_statement = true;  // that of the place; it may have a header without a block
-    for (std::size_t left = most_tokens, at = from + 1; left != 0 && at > 1; --left) {
+    bool is_free = true;          // it is in no class
+    std::size_t at = from + 1;
+    for (std::size_t left = most_tokens; left != 0 && at > 1;) {
+        if (found.at == 0) --left;  // else only the block around it is searched for
         const text token = file.text_at(--at);
         const bool is_header = token == ")" && is_in_statement && file.partner(at) > 0 &&
                                file.is_any_at(file.partner(at) - 1, "for if while switch");
@@ -28306,9 +28326,12 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             at = file.partner(at);
         } else if (token == "{") {
             const block_kind kind = kind_of_block(file, at);
-            const bool is_searched = kind != block_kind::of_namespace;
+            const bool is_searched = kind != block_kind::of_namespace || is_free;
             if (found.at != 0) return is_searched ? found : declared_variable{};
-            if (kind == block_kind::of_class) found = member_of(file, at, name);
+            if (kind == block_kind::of_class) {
+                found = member_of(file, at, name);
+                is_free = false;
+            }
             if (found.at != 0) return found;
             is_in_header = true;
         } else if (token == ";") {
@@ -28317,6 +28340,7 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             const std::size_t open = class_of_member(file, at);
             if (open != 0) found = member_of(file, open, name);
             if (found.at != 0) return found;
+            is_free = is_free && (file.partner(at) > from || !may_be_member(file, at));
         } else if (token == name && found.at == 0) {
             constexpr text in_expressions =
                 "; { } ( ) = + - ! . -> :: ? / % return else do case throw co_return co_yield "
@@ -28325,10 +28349,11 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             if (is_object || is_listed(file.text_at(at - 1), in_expressions)) continue;
             if (colon_before(file, at) != 0) continue;
             found = declared_there(file, at);
+            found.at = at;
             if (!found.is_known() || is_in_header || at == from) return found;
         }
     }
-    return {};
+    return is_free && at <= 1 ? found : declared_variable{};
 }
 
 }  // namespace symbolize
@@ -28336,6 +28361,171 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_DECLARED_VARIABLE_HPP
+
+// source_cache.hpp - reads and parses each source file once for a report.
+
+#ifndef ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
+#define ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+constexpr std::size_t max_source_files = 256;
+
+// Where a file of the debug information is, according to `folders`, the value of
+// ALLOCSCOPE_SOURCES: the first FROM counts that equals `path` up to one of its slashes. If none
+// does, `path` itself.
+inline text moved_source(arena& memory, text path, text folders) {
+    while (!folders.empty()) {
+        const std::size_t end = folders.find(':');
+        const text one = folders.substr(0, end);
+        folders = end == text::npos ? text{} : folders.substr(end + 1);
+        const std::size_t equals = one.find('=');
+        if (equals == text::npos || !path.starts_with(one.substr(0, equals))) continue;
+        const text rest = path.substr(equals);
+        const bool is_folder = equals == 0 || one[equals - 1] == '/' || rest.starts_with("/");
+        if (is_folder) return joined(memory, one.substr(equals + 1), rest);
+    }
+    return path;
+}
+
+class source_cache {
+public:
+    source_cache() noexcept : files_(memory_), implied_(memory_) {}
+    source_cache(const source_cache&) = delete;
+    source_cache& operator=(const source_cache&) = delete;
+
+    // Null if the file cannot be read, is not a regular file, has 2 MiB or more, or was changed
+    // after `built_ns` (0: unknown).
+    const source_outline* find(text path, std::uint64_t built_ns = 0) {
+        // Most questions are about the file of the question before.
+        if (path != last_.path) {
+            const source_file* file = files_.find(path);
+            if (file == nullptr) {
+                if (files_.size() >= max_source_files) return nullptr;
+                const text kept = copy_of(memory_, path);
+                const char* folders = ::secure_getenv("ALLOCSCOPE_SOURCES");
+                const text moved = folders != nullptr ? moved_source(memory_, kept, folders) : kept;
+                const source_file made = read(kept, moved.data());
+                file = &(files_[kept] = made);
+            }
+            last_ = *file;
+        }
+        return built_ns == 0 || last_.changed_ns <= built_ns ? last_.outline : nullptr;
+    }
+
+    // By the token of a constructor: the brace that opens its class, if only an initialiser of a
+    // member can ask for memory there; otherwise 0.
+    ALLOCSCOPE_INLINE table<const void*, std::size_t>& implied() noexcept { return implied_; }
+
+    // Forgets all files.
+    void release() noexcept {
+        files_ = table<text, source_file>{memory_};
+        implied_ = table<const void*, std::size_t>{memory_};
+        last_ = {};
+        memory_.release();
+    }
+
+private:
+    struct source_file {
+        text path;
+        const source_outline* outline = nullptr;
+        std::uint64_t changed_ns = 0;
+    };
+
+    source_file read(text asked, const char* path) {
+        const detail::file_reader file{path};
+        const std::uint64_t size = file.identity().size_bytes;
+        if (!file.is_open() || size > max_source_bytes) return {asked};
+        auto* bytes = static_cast<char*>(memory_.allocate(size));
+        const text source{bytes, file.read_at(0, bytes, size)};
+        return {asked, memory_.make<source_outline>(memory_, source), file.identity().changed_ns};
+    }
+
+    arena memory_;
+    table<text, source_file> files_;
+    table<const void*, std::size_t> implied_;
+    source_file last_;
+};
+
+// --- the source of a frame ---
+
+// Returns null if the frame has no line, or if its source cannot be read.
+inline const source_outline* source_of(const code_frame& frame, source_cache& sources) {
+    if (frame.line <= 0 || frame.file.empty()) return nullptr;
+    return sources.find(frame.file, frame.built_ns);
+}
+
+// The token at the place of a frame; 0: there is none. Sets `file` to the source of the frame.
+inline std::size_t token_of(const code_frame& frame, source_cache& sources,
+                            const source_outline*& file) {
+    if (frame.column <= 0 || frame.is_nearby) return 0;
+    file = source_of(frame, sources);
+    const source_token* token =
+        file != nullptr ? file->token_at(frame.line, frame.column) : nullptr;
+    return token != nullptr ? static_cast<std::size_t>(token - file->tokens().begin()) : 0;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
+
+// included_files.hpp - a source file and the headers of the project that it includes.
+
+#ifndef ALLOCSCOPE_TYPES_INCLUDED_FILES_HPP
+#define ALLOCSCOPE_TYPES_INCLUDED_FILES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+class included_files {
+public:
+    // `file` is the source of the frame.
+    included_files(arena& memory, source_cache& sources, const code_frame& frame,
+                   const source_outline& file)
+        : memory_(memory), sources_(sources), built_ns_(frame.built_ns), files_(memory) {
+        add(file, frame.file);
+    }
+
+    // The file itself comes first.
+    ALLOCSCOPE_INLINE const list<const source_outline*>& all() const noexcept { return files_; }
+
+private:
+    static constexpr std::size_t most_files = 64;
+
+    void add(const source_outline& file, text path) {
+        files_.push_back(&file);
+        for (text name : file.includes()) {
+            text folder = path.substr(0, path.rfind('/') + 1);
+            while (name.starts_with("../") && folder.size() > 1) {  // each file has only one path
+                name.remove_prefix(3);
+                folder.remove_suffix(1);
+                folder = folder.substr(0, folder.rfind('/') + 1);
+            }
+            const text header = joined(memory_, folder, name);
+            const source_outline* const other =
+                files_.size() < most_files ? sources_.find(header, built_ns_) : nullptr;
+            bool is_new = other != nullptr;
+            for (const source_outline* each : files_) is_new = is_new && each != other;
+            if (is_new) add(*other, header);
+        }
+    }
+
+    arena& memory_;
+    source_cache& sources_;
+    const std::uint64_t built_ns_;
+    list<const source_outline*> files_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_INCLUDED_FILES_HPP
 
 // wrapped_type.hpp - removes the library's wrapping from a type: nodes, control blocks, buckets.
 
@@ -28799,117 +28989,6 @@ private:
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_READ_NAMES_HPP
-
-// source_cache.hpp - reads and parses each source file once for a report.
-
-#ifndef ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
-#define ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-constexpr std::size_t max_source_files = 256;
-
-// Where a file of the debug information is, according to `folders`, the value of
-// ALLOCSCOPE_SOURCES: the first FROM counts that equals `path` up to one of its slashes. If none
-// does, `path` itself.
-inline text moved_source(arena& memory, text path, text folders) {
-    while (!folders.empty()) {
-        const std::size_t end = folders.find(':');
-        const text one = folders.substr(0, end);
-        folders = end == text::npos ? text{} : folders.substr(end + 1);
-        const std::size_t equals = one.find('=');
-        if (equals == text::npos || !path.starts_with(one.substr(0, equals))) continue;
-        const text rest = path.substr(equals);
-        const bool is_folder = equals == 0 || one[equals - 1] == '/' || rest.starts_with("/");
-        if (is_folder) return joined(memory, one.substr(equals + 1), rest);
-    }
-    return path;
-}
-
-class source_cache {
-public:
-    source_cache() noexcept : files_(memory_), implied_(memory_) {}
-    source_cache(const source_cache&) = delete;
-    source_cache& operator=(const source_cache&) = delete;
-
-    // Null if the file cannot be read, is not a regular file, has 2 MiB or more, or was changed
-    // after `built_ns` (0: unknown).
-    const source_outline* find(text path, std::uint64_t built_ns = 0) {
-        // Most questions are about the file of the question before.
-        if (path != last_.path) {
-            const source_file* file = files_.find(path);
-            if (file == nullptr) {
-                if (files_.size() >= max_source_files) return nullptr;
-                const text kept = copy_of(memory_, path);
-                const char* folders = ::secure_getenv("ALLOCSCOPE_SOURCES");
-                const text moved = folders != nullptr ? moved_source(memory_, kept, folders) : kept;
-                const source_file made = read(kept, moved.data());
-                file = &(files_[kept] = made);
-            }
-            last_ = *file;
-        }
-        return built_ns == 0 || last_.changed_ns <= built_ns ? last_.outline : nullptr;
-    }
-
-    // By the token of a constructor: the brace that opens its class, if only an initialiser of a
-    // member can ask for memory there; otherwise 0.
-    ALLOCSCOPE_INLINE table<const void*, std::size_t>& implied() noexcept { return implied_; }
-
-    // Forgets all files.
-    void release() noexcept {
-        files_ = table<text, source_file>{memory_};
-        implied_ = table<const void*, std::size_t>{memory_};
-        last_ = {};
-        memory_.release();
-    }
-
-private:
-    struct source_file {
-        text path;
-        const source_outline* outline = nullptr;
-        std::uint64_t changed_ns = 0;
-    };
-
-    source_file read(text asked, const char* path) {
-        const detail::file_reader file{path};
-        const std::uint64_t size = file.identity().size_bytes;
-        if (!file.is_open() || size > max_source_bytes) return {asked};
-        auto* bytes = static_cast<char*>(memory_.allocate(size));
-        const text source{bytes, file.read_at(0, bytes, size)};
-        return {asked, memory_.make<source_outline>(memory_, source), file.identity().changed_ns};
-    }
-
-    arena memory_;
-    table<text, source_file> files_;
-    table<const void*, std::size_t> implied_;
-    source_file last_;
-};
-
-// --- the source of a frame ---
-
-// Returns null if the frame has no line, or if its source cannot be read.
-inline const source_outline* source_of(const code_frame& frame, source_cache& sources) {
-    if (frame.line <= 0 || frame.file.empty()) return nullptr;
-    return sources.find(frame.file, frame.built_ns);
-}
-
-// The token at the place of a frame; 0: there is none. Sets `file` to the source of the frame.
-inline std::size_t token_of(const code_frame& frame, source_cache& sources,
-                            const source_outline*& file) {
-    if (frame.column <= 0 || frame.is_nearby) return 0;
-    file = source_of(frame, sources);
-    const source_token* token =
-        file != nullptr ? file->token_at(frame.line, frame.column) : nullptr;
-    return token != nullptr ? static_cast<std::size_t>(token - file->tokens().begin()) : 0;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
 
 // name_scopes.hpp - the namespaces, classes and functions in which a name in the source is found.
 
@@ -29694,17 +29773,71 @@ inline std::size_t variable_of_call(const source_outline& file, std::size_t at, 
     return file.text_at(member) == function ? member - 2 : 0;
 }
 
+// The first argument of the class template whose name, perhaps behind `std::`, stands at `at`, if it
+// is one of `classes`.
+inline declared_variable first_argument_at(const source_outline& file, std::size_t at,
+                                           const char* classes) {
+    if (file.is_at(at, "std")) at += 2;
+    if (!file.is_any_at(at, classes) || !file.is_at(at + 1, "<")) return {};
+    const std::size_t close = file.behind_angles(at + 1);
+    std::size_t end = at + 2;
+    for (int depth = 0; end + 1 < close && (depth != 0 || !file.is_at(end, ",")); ++end) {
+        if (file.is_at(end, "<")) ++depth;
+        if (file.is_at(end, ">")) --depth;
+        if (file.is_at(end, "(")) end = file.partner(end);
+    }
+    return close != 0 ? declared_variable{at, at + 2, end} : declared_variable{};
+}
+
+// The type that is written behind `auto v =`, or that of the elements in `for (auto& v : items)`;
+// in `auto p = std::make_unique<T>()` it is the function.
+inline declared_variable without_auto(const source_outline& file, const declared_variable& found) {
+    if (!file.is_at(found.begin, "auto")) return found;
+    if (file.is_at(found.at + 1, ":") && file.is_at(found.at + 3, ")")) {
+        const declared_variable items = find_variable(file, found.at + 2);
+        if (!items.is_known()) return {};
+        return first_argument_at(file, items.begin, "vector deque list forward_list set array");
+    }
+    const std::size_t begin = found.at + 2;
+    const std::size_t end = file.behind_name(begin);
+    const bool is_made = file.is_at(begin - 1, "=") && file.is_any_at(end, "( {");
+    return is_made ? declared_variable{found.at, begin, end} : declared_variable{};
+}
+
+// What `v->` leads to.
+inline declared_variable target_of(const source_outline& file, declared_variable found) {
+    if (file.is_at(found.begin, "auto") && file.is_at(found.at + 2, "new")) {
+        return {found.at, found.at + 3, file.behind_name(found.at + 3)};
+    }
+    if (file.is_at(found.end - 1, "*")) {
+        --found.end;
+        return found;
+    }
+    return first_argument_at(file, without_auto(file, found).begin,
+                             "unique_ptr shared_ptr optional make_unique make_shared");
+}
+
+// The type of the object that a variable is, or that it leads to if `->` stands behind it.
+inline declared_variable object_of(const source_outline& file, const declared_variable& variable,
+                                   bool is_arrow) {
+    if (!variable.is_known()) return variable;
+    return is_arrow ? target_of(file, variable) : without_auto(file, variable);
+}
+inline declared_variable object_at(const source_outline& file, std::size_t name) {
+    return object_of(file, find_variable(file, name), file.is_at(name + 1, "->"));
+}
+
 // The member of `v.member` or `v->member`, if the file defines the class of v; `name` is the token
 // with the name of the member.
 inline declared_variable member_of_variable(const source_outline& file, std::size_t name) {
     const std::size_t owner = name - 2;
     if (owner < 2 || !file.is_word_at(owner) || file.is_any_at(owner - 1, ". -> ::")) return {};
-    const declared_variable found = find_variable(file, owner);
-    const std::size_t end = found.end - (file.is_at(name - 1, "->") ? 1U : 0U);  // without the *
-    if (!found.is_known() || end != found.begin + 1) return {};
+    const declared_variable found = object_at(file, owner);
+    if (!found.is_known() || found.end != found.begin + 1) return {};
     const text type = file.text_at(found.begin);
     const std::size_t open = file.is_class_template(type) ? 0 : body_of_class(file, type);
-    return open != 0 ? member_of(file, open, file.text_at(name)) : declared_variable{};
+    if (open == 0) return {};
+    return object_of(file, member_of(file, open, file.text_at(name)), file.is_at(name + 1, "->"));
 }
 
 // The tokens of the type of the object whose member function or constructor is called at `at`.
@@ -29717,10 +29850,50 @@ inline declared_variable object_of_call(const source_outline& file, std::size_t 
     if (file.is_any_at(name - 1, ". ->")) return member_of_variable(file, name);
     if (file.is_at(name, ">")) return {name, begin_of_type(file, name + 1), name + 1};
     if (!file.is_word_at(name) || file.is_macro(file.text_at(name))) return {};
-    declared_variable found = find_variable(file, name);
-    if (found.end == 0) found = {name, name, name + 1};  // `parts(3)` after `using parts = ...;`
-    if (!found.is_known() || !file.is_at(name + 1, "->")) return found;
-    return file.is_at(--found.end, "*") ? found : declared_variable{};
+    const bool is_arrow = file.is_at(name + 1, "->");
+    const declared_variable found = find_variable(file, name);
+    // `parts(3)` after `using parts = ...;`
+    if (!found.is_known() && !is_arrow) return {name, name, name + 1};
+    return object_of(file, found, is_arrow);
+}
+
+// The class, by its name, that has the member at `name` in a call in the function: that of `v` in
+// `v.member`, or that of the function itself; "" if it is not certain.
+inline text class_with_member(const source_outline& file, std::size_t name,
+                              const function_name& function) {
+    const bool is_of_object = file.is_any_at(name - 1, ". ->");
+    if (is_of_object && file.is_any_at(name - 3, ". -> ::")) return {};
+    if (is_of_object && !file.is_at(name - 2, "this")) {
+        const declared_variable owner = object_at(file, name - 2);
+        return file.is_word_at(owner.end - 1) ? file.text_at(owner.end - 1) : text{};
+    }
+    const std::size_t count = function.components.size();
+    if (count < 2 || (!is_of_object && find_variable(file, name).at != 0)) return {};
+    return function.components[count - 2].name;
+}
+
+// The type of such a member if a header that the file includes defines the class.
+inline text type_in_header(read_names& names, const code_frame& frame, const source_outline& file,
+                           std::size_t name, source_cache& sources,
+                           const type_knowledge& knowledge) {
+    const function_name& function = names.of(frame.function).parts;
+    const text owner = class_with_member(file, name, function);
+    if (owner.empty()) return {};
+    const source_outline* header = nullptr;
+    const included_files files{names.scratch(), sources, frame, file};
+    for (const source_outline* each : files.all()) {
+        if (body_of_class(*each, owner) == 0) continue;
+        if (header != nullptr) return {};
+        header = each;
+    }
+    if (header == nullptr || header->is_class_template(owner)) return {};
+    const declared_variable found =
+        object_of(*header, member_of(*header, body_of_class(*header, owner), file.text_at(name)),
+                  file.is_at(name + 1, "->"));
+    if (!found.is_known()) return {};
+    const type_spelling spelling{names.scratch(), *header,  found.begin, header->scope_of(found.at),
+                                 function,        knowledge};
+    return spelling.spelled(found.begin, found.end);
 }
 
 // The type of the object whose member function or constructor is called at the place of a frame, as
@@ -29731,8 +29904,15 @@ inline text type_of_object(read_names& names, const code_frame& frame, text func
     const std::size_t at = token_of(frame, sources, file);
     if (at == 0) return {};
     const declared_variable object = object_of_call(*file, at, function);
-    if (!object.is_known() || object.begin == 0) return {};
-    return names.made(spelled_at(names, frame, *file, at, object.begin, object.end, knowledge));
+    const std::size_t name = variable_of_call(*file, at, function);
+    text type;
+    if (name > 1 && file->is_word_at(name) && (!object.is_known() || object.begin == name)) {
+        type = type_in_header(names, frame, *file, name, sources, knowledge.elsewhere());
+    }
+    if (type.empty() && object.is_known() && object.begin != 0) {
+        type = spelled_at(names, frame, *file, at, object.begin, object.end, knowledge);
+    }
+    return names.made(type);
 }
 
 // The name of the class before `::` in `box<int>::make(1)` at the place of a frame; "" if it is
@@ -29855,7 +30035,7 @@ inline text element_of(arena& memory, text scope, text brackets) {
 // The same for a type in its printed form, if its class is one of `classes`.
 inline text element_of_class(arena& memory, text type, text classes) {
     const std::size_t open = type.find('<');
-    if (open == no_position || !type.starts_with("std::")) return {};
+    if (open == no_position || !type.starts_with("std::") || !type.ends_with(">")) return {};
     text own = type.substr(5, open - 5);
     if (own.starts_with("pmr::")) own.remove_prefix(5);
     return is_listed(own, classes) ? element_of(memory, own, type.substr(open)) : text{};
@@ -30785,18 +30965,15 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The macros of a file and of the headers that it includes from its own folder, as compilers look
-// for #include "..." first.
+// The macros of a file and of the headers that it includes.
 class seen_macros {
 public:
     seen_macros(arena& memory, source_cache& sources, const code_frame& frame,
                 const source_outline& file)
-        : memory_(memory), sources_(sources), built_ns_(frame.built_ns), files_(memory) {
-        add(file, frame.file);
-    }
+        : files_(memory, sources, frame, file) {}
 
     ALLOCSCOPE_PURE bool is_macro(text name) const noexcept {
-        for (const source_outline* each : files_) {
+        for (const source_outline* each : files_.all()) {
             if (each->is_macro(name)) return true;
         }
         return false;
@@ -30805,7 +30982,7 @@ public:
     // The only definition of a macro; null: it is not certain what the macro stands for.
     const macro_line* definition_of(text name) const noexcept {
         const macro_line* only = nullptr;
-        for (const source_outline* each : files_) {
+        for (const source_outline* each : files_.all()) {
             if (!each->is_macro(name)) continue;
             if (only != nullptr) return nullptr;
             only = each->definition_of(name, true);
@@ -30815,30 +30992,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t most_files = 64;
-
-    void add(const source_outline& file, text path) {
-        files_.push_back(&file);
-        for (text name : file.includes()) {
-            text folder = path.substr(0, path.rfind('/') + 1);
-            while (name.starts_with("../") && folder.size() > 1) {  // each file has only one path
-                name.remove_prefix(3);
-                folder.remove_suffix(1);
-                folder = folder.substr(0, folder.rfind('/') + 1);
-            }
-            const text header = joined(memory_, folder, name);
-            const source_outline* const other =
-                files_.size() < most_files ? sources_.find(header, built_ns_) : nullptr;
-            bool is_new = other != nullptr;
-            for (const source_outline* each : files_) is_new = is_new && each != other;
-            if (is_new) add(*other, header);
-        }
-    }
-
-    arena& memory_;
-    source_cache& sources_;
-    std::uint64_t built_ns_;
-    list<const source_outline*> files_;
+    const included_files files_;
 };
 
 ALLOCSCOPE_PURE inline bool may_allocate(text words) noexcept {

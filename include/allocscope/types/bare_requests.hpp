@@ -93,7 +93,7 @@ inline text element_of(arena& memory, text scope, text brackets) {
 // The same for a type in its printed form, if its class is one of `classes`.
 inline text element_of_class(arena& memory, text type, text classes) {
     const std::size_t open = type.find('<');
-    if (open == no_position || !type.starts_with("std::")) return {};
+    if (open == no_position || !type.starts_with("std::") || !type.ends_with(">")) return {};
     text own = type.substr(5, open - 5);
     if (own.starts_with("pmr::")) own.remove_prefix(5);
     return is_listed(own, classes) ? element_of(memory, own, type.substr(open)) : text{};

@@ -66,14 +66,24 @@ inline declared_variable declared_there(const source_outline& file, std::size_t 
     declared_variable found;
     found.at = at;
     if (!file.is_any_at(at + 1, "; ( { = , ) :")) return {};
+    if (file.is_at(at - 1, ",") && file.is_word_at(at - 2)) {  // `part a, b;`
+        found = declared_there(file, at - 2);
+        found.at = at;
+        if (file.is_at(found.end - 1, "*") || file.is_at(found.end, "&")) found.end = 0;
+        return found;
+    }
     std::size_t end = at;
     while (end > 1 && file.is_any_at(end - 1, "& const")) --end;
     found.begin = begin_of_type(file, end);
     std::size_t before = found.begin;
     constexpr text specifiers =
         "static const thread_local constexpr inline mutable volatile extern struct union";
-    while (before > 1 && is_listed(file.text_at(before - 1), specifiers)) --before;
-    const bool is_alone = found.begin != 0 && file.is_any_at(before - 1, "; { } ( , :");
+    while (before > 0 && is_listed(file.text_at(before - 1), specifiers)) --before;
+    if (file.is_at(before - 1, "]") && file.is_at(before - 2, "]")) {  // [[maybe_unused]]
+        before = file.partner(before - 1);
+    }
+    const bool is_alone =
+        found.begin != 0 && (before == 0 || file.is_any_at(before - 1, "; { } ( , :"));
     if (is_alone) found.end = end;
     if (file.is_at(end - 1, "*")) {  // the const belongs to what it points to
         while (before < found.begin && !file.is_at(before, "const")) ++before;
@@ -125,10 +135,17 @@ inline std::size_t class_of_member(const source_outline& file, std::size_t open)
     return begin != 0 && !is_initialiser ? body_of_class(file, file.text_at(name)) : 0;
 }
 
+// Whether a function whose parameters the bracket at `open` begins may be a member of a class that
+// it is not written in: `void box::put(`, or the macro in `TEST_F(box, puts) {`.
+inline bool may_be_member(const source_outline& file, std::size_t open) noexcept {
+    return !file.is_any_at(open - 1, "__attribute__ if for while switch catch") &&
+           (open < 3 || file.is_any_at(open - 2, ":: ; { }"));
+}
+
 // Searches the blocks around the token at `from`, the innermost first, and what classes declare
 // behind the place, also that of a member which is defined outside of it. That token may itself be
-// the declaration. Namespaces are not searched, because a base class may have a variable of that
-// name.
+// the declaration. Namespaces are searched for functions that are no members: a member may mean a
+// variable of a base class.
 inline declared_variable find_variable(const source_outline& file, std::size_t from) noexcept {
     const text name = file.text_at(from);
     constexpr std::size_t most_tokens = 4096;
@@ -140,7 +157,10 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
     declared_variable found;
     bool is_in_header = false;    // of a block around the place, which may have parameters
     bool is_in_statement = true;  // that of the place; it may have a header without a block
-    for (std::size_t left = most_tokens, at = from + 1; left != 0 && at > 1; --left) {
+    bool is_free = true;          // it is in no class
+    std::size_t at = from + 1;
+    for (std::size_t left = most_tokens; left != 0 && at > 1;) {
+        if (found.at == 0) --left;  // else only the block around it is searched for
         const text token = file.text_at(--at);
         const bool is_header = token == ")" && is_in_statement && file.partner(at) > 0 &&
                                file.is_any_at(file.partner(at) - 1, "for if while switch");
@@ -150,9 +170,12 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             at = file.partner(at);
         } else if (token == "{") {
             const block_kind kind = kind_of_block(file, at);
-            const bool is_searched = kind != block_kind::of_namespace;
+            const bool is_searched = kind != block_kind::of_namespace || is_free;
             if (found.at != 0) return is_searched ? found : declared_variable{};
-            if (kind == block_kind::of_class) found = member_of(file, at, name);
+            if (kind == block_kind::of_class) {
+                found = member_of(file, at, name);
+                is_free = false;
+            }
             if (found.at != 0) return found;
             is_in_header = true;
         } else if (token == ";") {
@@ -161,6 +184,7 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             const std::size_t open = class_of_member(file, at);
             if (open != 0) found = member_of(file, open, name);
             if (found.at != 0) return found;
+            is_free = is_free && (file.partner(at) > from || !may_be_member(file, at));
         } else if (token == name && found.at == 0) {
             constexpr text in_expressions =
                 "; { } ( ) = + - ! . -> :: ? / % return else do case throw co_return co_yield "
@@ -169,10 +193,11 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             if (is_object || is_listed(file.text_at(at - 1), in_expressions)) continue;
             if (colon_before(file, at) != 0) continue;
             found = declared_there(file, at);
+            found.at = at;
             if (!found.is_known() || is_in_header || at == from) return found;
         }
     }
-    return {};
+    return is_free && at <= 1 ? found : declared_variable{};
 }
 
 }  // namespace symbolize

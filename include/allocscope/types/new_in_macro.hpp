@@ -21,6 +21,7 @@
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/function_name.hpp>
+#include <allocscope/types/included_files.hpp>
 #include <allocscope/types/local_names.hpp>
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/placed_new.hpp>
@@ -30,24 +31,20 @@
 #include <allocscope/types/type_from_source.hpp>
 
 #include <cstddef>  // size_t
-#include <cstdint>  // uint64_t
 
 ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The macros of a file and of the headers that it includes from its own folder, as compilers look
-// for #include "..." first.
+// The macros of a file and of the headers that it includes.
 class seen_macros {
 public:
     seen_macros(arena& memory, source_cache& sources, const code_frame& frame,
                 const source_outline& file)
-        : memory_(memory), sources_(sources), built_ns_(frame.built_ns), files_(memory) {
-        add(file, frame.file);
-    }
+        : files_(memory, sources, frame, file) {}
 
     ALLOCSCOPE_PURE bool is_macro(text name) const noexcept {
-        for (const source_outline* each : files_) {
+        for (const source_outline* each : files_.all()) {
             if (each->is_macro(name)) return true;
         }
         return false;
@@ -56,7 +53,7 @@ public:
     // The only definition of a macro; null: it is not certain what the macro stands for.
     const macro_line* definition_of(text name) const noexcept {
         const macro_line* only = nullptr;
-        for (const source_outline* each : files_) {
+        for (const source_outline* each : files_.all()) {
             if (!each->is_macro(name)) continue;
             if (only != nullptr) return nullptr;
             only = each->definition_of(name, true);
@@ -66,30 +63,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t most_files = 64;
-
-    void add(const source_outline& file, text path) {
-        files_.push_back(&file);
-        for (text name : file.includes()) {
-            text folder = path.substr(0, path.rfind('/') + 1);
-            while (name.starts_with("../") && folder.size() > 1) {  // each file has only one path
-                name.remove_prefix(3);
-                folder.remove_suffix(1);
-                folder = folder.substr(0, folder.rfind('/') + 1);
-            }
-            const text header = joined(memory_, folder, name);
-            const source_outline* const other =
-                files_.size() < most_files ? sources_.find(header, built_ns_) : nullptr;
-            bool is_new = other != nullptr;
-            for (const source_outline* each : files_) is_new = is_new && each != other;
-            if (is_new) add(*other, header);
-        }
-    }
-
-    arena& memory_;
-    source_cache& sources_;
-    std::uint64_t built_ns_;
-    list<const source_outline*> files_;
+    const included_files files_;
 };
 
 ALLOCSCOPE_PURE inline bool may_allocate(text words) noexcept {

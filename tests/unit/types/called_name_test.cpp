@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "unit/types/library_frames.hpp"
+#include "unit/types/marked_source.hpp"
 
 using namespace allocscope_test;
 
@@ -47,7 +48,6 @@ TEST_CASE("called_name: an object without a name, a pointer, a list in braces, a
     CHECK(resized("void load(std::vector<part>* v) { keep(&v); v->resize@(3); }") == "part");
     CHECK(resized("void load(std::vector<part> v) { keep(&v.a); v.@resize(3); }") == "part");
     CHECK(resized("void load(std::vector<part>& v) { v->@resize(3); }") == "?");
-    CHECK(resized("void load(std::unique_ptr<std::vector<part>> v) { v->@resize(3); }") == "?");
     CHECK(resized("using parts = std::vector<part>;\nvoid load(parts& v) { v.@resize(3); }") ==
           "part");
     CHECK(resized("namespace a { using parts = std::vector<part>; }\nvoid load(parts& v) { "
@@ -63,6 +63,72 @@ TEST_CASE("called_name: an object without a name, a pointer, a list in braces, a
     CHECK(of_vector(alias + "void load() { keep(@a::parts(3)); }") == "?");
     CHECK(of_vector(alias + "void load(parts parts) { keep(@parts(3)); }") == "part");
     CHECK(of_vector(alias + "void load() { int parts = 3; keep(@parts(3)); }") == "?");
+}
+
+TEST_CASE("called_name: what an arrow leads to") {
+    const auto resized = [](const std::string& body) {
+        return of_vector("struct crate { std::vector<part>* w; };\nvoid load() { " + body + " }",
+                         "resize");
+    };
+    CHECK(resized("std::unique_ptr<std::vector<part>> v; v->@resize(3);") == "part");
+    CHECK(resized("std::shared_ptr<std::vector<part>> v; v.@resize(3);") == "?");
+    CHECK(resized("optional<std::vector<std::pair<int, part>>> v; v->@resize(3);") ==
+          "std::pair<int, part>");
+    CHECK(resized("std::unique_ptr<std::vector<part>, ender<int>> v; v->@resize(3);") == "part");
+    CHECK(resized("other<std::vector<part>> v; v->@resize(3);") == "?");
+    CHECK(resized("auto v = std::make_unique<std::vector<part>>(); v->@resize(3);") == "part");
+    CHECK(resized("auto v = make<std::vector<part>>(); v->@resize(3);") == "?");
+    CHECK(resized("auto* v = new std::vector<part>(3); v->@resize(3);") == "part");
+    CHECK(resized("auto v = new std::vector<part>; v->@resize(3);") == "part");
+    CHECK(resized("crate c; c.w->@resize(3);") == "part");
+    CHECK(resized("crate c; c.w.@resize(3);") == "?");
+    CHECK(resized("auto c = std::make_shared<crate>(); c->w->@resize(3);") == "part");
+}
+
+TEST_CASE("called_name: what auto stands for") {
+    const auto resized = [](const std::string& body) {
+        return of_vector("void load(std::vector<std::list<part>> all) { " + body + " }", "resize");
+    };
+    CHECK(resized("auto v = std::vector<part>{}; v.@resize(3);") == "part");
+    CHECK(resized("auto v = std::vector<part>(3); v.@resize(3);") == "part");
+    CHECK(resized("auto v = std::vector<part>::make(3); v.@resize(3);") == "?");
+    CHECK(resized("auto& v = all; v.@resize(3);") == "?");
+    CHECK(resized("std::set<std::vector<part>> s; for (auto& v : s) v.@resize(3);") == "part");
+    CHECK(resized("std::deque<std::vector<part>> s; for (auto v : s) { v.@resize(3); }") == "part");
+    CHECK(resized("my::set<std::vector<part>> s; for (auto& v : s) v.@resize(3);") == "?");
+    CHECK(resized("std::map<std::vector<part>, int> s; for (auto& v : s) v.@resize(3);") == "?");
+    CHECK(resized("for (auto& v : all.at(1)) v.@resize(3);") == "?");
+    CHECK(resized("for (auto& v : all) v.@resize(3);") == "?");  // a list
+}
+
+TEST_CASE("called_name: several variables in one declaration") {
+    const auto resized = [](const std::string& body) {
+        return of_vector("void load() { " + body + " }", "resize");
+    };
+    CHECK(resized("std::vector<part> u, v; v.@resize(3);") == "part");
+    CHECK(resized("std::vector<part> t, u, v; v.@resize(3);") == "part");
+    CHECK(resized("std::vector<part> *u, v; v->@resize(3);") == "?");
+    CHECK(resized("std::vector<part> &u = w, v; v.@resize(3);") == "?");
+    CHECK(resized("[[maybe_unused]] static std::vector<part> v; v.@resize(3);") == "part");
+}
+
+TEST_CASE("called_name: a variable of a namespace") {
+    const auto resized = [](const std::string& function) {
+        return of_vector("namespace a {\nstatic std::vector<part> v;\n" + function + "\n}",
+                         "resize");
+    };
+    CHECK(resized("void load() { v.@resize(3); }") == "part");
+    CHECK(resized("namespace b { int n; void load() { if (n) { v.@resize(3); } } }") == "part");
+    CHECK(resized("__attribute__((noinline)) void load() { v.@resize(3); }") == "part");
+    CHECK(resized("void load() { keep([&] { v.@resize(3); }); }") == "part");
+    CHECK(resized("void load(std::list<part> v) { v.@resize(3); }") == "?");
+    CHECK(of_vector("int n;\nstatic std::vector<part> v;\nvoid load() { v.@resize(3); }",
+                    "resize") == "part");
+    // A base class may have a variable of that name.
+    CHECK(resized("void crate::load() { v.@resize(3); }") == "?");
+    CHECK(resized("crate::crate() { v.@resize(3); }") == "?");
+    CHECK(resized("struct crate : base { void load() { v.@resize(3); } };") == "?");
+    CHECK(resized("TEST_F(crate, loads) { v.@resize(3); }") == "?");
 }
 
 TEST_CASE("called_name: a member of a variable whose class the file defines") {
@@ -108,6 +174,36 @@ TEST_CASE("called_name: a member in a function that is defined outside of the cl
     CHECK(of_any("template <class U> void any<U>::load() { v.@reserve(3); }") == "?");
 }
 
+TEST_CASE("called_name: a member of a class that an included header defines") {
+    const auto reserved = [](const std::string& header, const std::string& source,
+                             const char* function = "shop::crate::load()") {
+        const source_file included{header};
+        const std::string name = included.path().substr(included.path().rfind('/') + 1);
+        return of_vector("#include \"" + name + "\"\n" + source, "reserve", function);
+    };
+    const std::string crate =
+        "namespace shop { struct item { std::vector<char> u; };\nstruct crate { using row = "
+        "std::vector<int>; std::vector<row> v; std::vector<item>* w; item x; void load(); }; }\n";
+    const std::string load = "void shop::crate::load() ";
+    CHECK(reserved(crate, load + "{ v.@reserve(3); }") == "std::vector<int>");
+    CHECK(reserved(crate, load + "{ this->v.@reserve(3); }") == "std::vector<int>");
+    CHECK(reserved(crate, load + "{ w->@reserve(3); }") == "shop::item");
+    CHECK(reserved(crate, load + "{ w.@reserve(3); }") == "?");
+    CHECK(reserved(crate, load + "{ other.v.@reserve(3); }") == "?");
+    CHECK(reserved(crate, load + "{ a.this->v.@reserve(3); }") == "?");
+    CHECK(reserved(crate, load + "{ auto [v, n] = f(); v.@reserve(3); }") == "?");
+    CHECK(reserved(crate, "void f(shop::crate& c) { c.v.@reserve(3); }", "f()") ==
+          "std::vector<int>");
+    CHECK(reserved(crate, "void f(shop::crate* c) { c->w->@reserve(3); }", "f()") == "shop::item");
+    CHECK(reserved(crate, "void f(shop::crate* c) { a.c->w->@reserve(3); }", "f()") == "?");
+    CHECK(reserved(crate, load + "{ v.@reserve(3); }", "shop::other::load()") == "?");
+    CHECK(reserved(crate, load + "{ v.@reserve(3); }\nstruct crate { int n; };") == "?");
+    const std::string generic = "template <class T> struct crate { std::vector<T> v; };\n";
+    CHECK(reserved(generic, "void f(crate<int>& c) { c.v.@reserve(3); }", "f()") == "?");
+    CHECK(reserved(generic, "void crate<int>::load() { v.@reserve(3); }", "crate<int>::load()") ==
+          "?");
+}
+
 TEST_CASE("called_name: an alias of the element type") {
     const auto of = [](const std::string& before, const char* element) {
         return of_vector(before + " void load(std::vector<" + element + ">& v) { v.@resize(3); }",
@@ -143,7 +239,7 @@ TEST_CASE("called_name: the members that a constructor initialises") {
 TEST_CASE("called_name: a variable that is not certain") {
     const auto resized = [](const char* source) { return of_vector(source, "resize"); };
     CHECK(resized("std::vector<part> v;\nvoid load() { v.@resize(3); }") == "?");
-    CHECK(resized("namespace a { std::vector<part> v; void load() { v.@resize(3); } }") == "?");
+    CHECK(resized("namespace a { std::vector<part> v; } void load() { v.@resize(3); }") == "?");
     CHECK(resized("void f(std::vector<part>& v) { } void load() { v.@resize(3); }") == "?");
     CHECK(resized("void f() { std::vector<int> v; } struct s { std::vector<part> v; void load() { "
                   "v.@resize(3); } };") == "part");

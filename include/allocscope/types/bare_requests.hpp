@@ -99,6 +99,54 @@ inline text element_of_class(arena& memory, text type, text classes) {
     return is_listed(own, classes) ? element_of(memory, own, type.substr(open)) : text{};
 }
 
+// The same for the only such class in a std::pair; "" if both are such.
+inline text element_in_pair(arena& memory, text type, text classes) {
+    text only;
+    if (!type.starts_with("std::pair<") || !type.ends_with(">")) return {};
+    for (const text part : split_arguments(memory, type.substr(9))) {
+        const text element = element_of_class(memory, without_const(part), classes);
+        if (!element.empty() && !only.empty()) return {};
+        if (!element.empty()) only = element;
+    }
+    return only;
+}
+
+// A type as compilers describe it: `unsigned char` for std::uint8_t, and also in the arguments of a
+// template. Linux x86_64 has one meaning for each of these names.
+inline text without_integer_aliases(arena& memory, text type) {
+    constexpr struct {
+        const char* alias;
+        const char* name;
+    } integers[] = {{"size_t", "unsigned long"},
+                    {"ptrdiff_t", "long"},
+                    {"int8_t", "signed char"},
+                    {"uint8_t", "unsigned char"},
+                    {"int16_t", "short"},
+                    {"uint16_t", "unsigned short"},
+                    {"int32_t", "int"},
+                    {"uint32_t", "unsigned int"},
+                    {"int64_t", "long"},
+                    {"uint64_t", "unsigned long"},
+                    {"uintptr_t", "unsigned long"},
+                    {"intptr_t", "long"}};
+    text_out made{memory};
+    std::size_t at = 0;
+    while (at < type.size()) {
+        std::size_t end = skip_word(type, at);
+        if (type.substr(at).starts_with("std::")) end = skip_word(type, at + 5);
+        const bool is_inside = at > 0 && type[at - 1] == ':';
+        text word = type.substr(at, end - at);
+        const text own = word.starts_with("std::") ? word.substr(5) : word;
+        for (const auto& each : integers) {
+            if (!is_inside && own == each.alias) word = each.name;
+        }
+        if (word.empty()) word = type.substr(at, 1);
+        made << word;
+        at = end > at ? end : at + 1;
+    }
+    return made.view();
+}
+
 // What a container allocates if its function in frames[at] asks the allocator; "" if it is not
 // certain.
 inline type_answer type_of_container(read_names& names, const list<code_frame>& frames,
@@ -116,7 +164,8 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
     if (container == nullptr) return unknown_type();
     text element;
     text function;
-    text argument;  // of the function inside
+    text argument;            // of the function inside
+    bool is_in_pair = false;  // the container is a part of a std::pair
     for (; at < frames.size(); ++at) {
         const text function_inside = function;
         const text file = standard_header(frames[at].file);
@@ -136,6 +185,12 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
             continue;
         }
         if (assigns && !element.empty()) break;
+        if (file == "stl_pair.h" && function == "pair" &&
+            is_listed(function_inside, container->classes)) {
+            is_in_pair = true;
+            function = function_inside;
+            continue;
+        }
         if (!is_listed(file, container->files)) {
             // The container is made as an element of another one: construct<X, ...>(X*, ...).
             const bool is_made =
@@ -144,10 +199,11 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
                 is_listed(function, "_Construct construct make_unique _S_create");
             if (!is_made) return unknown_type();
             if (element.empty()) {
-                const text made = first_argument(names.memory(), name.parts.last().arguments);
-                element =
-                    element_of_class(names.memory(), decayed(printed_type(names.memory(), made)),
-                                     container->classes);
+                const text argument_made =
+                    first_argument(names.memory(), name.parts.last().arguments);
+                const text made = decayed(printed_type(names.memory(), argument_made));
+                element = is_in_pair ? element_in_pair(names.memory(), made, container->classes)
+                                     : element_of_class(names.memory(), made, container->classes);
             }
             if (element.empty()) return unknown_type();
             break;
@@ -184,6 +240,7 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         frame.function = called_name(names, frames, at, sources, knowledge);
         const text type = type_of_object(names, frame, function, sources, knowledge);
         element = element_of_class(names.memory(), type, container->classes);
+        element = without_integer_aliases(names.memory(), element);
         evidence = type_evidence::source_text;
     }
     if (element.empty()) return unknown_type();

@@ -80,6 +80,18 @@ TEST_CASE("bare_requests: functions of a container that name its class in an arg
     };
     CHECK(of_made("make_unique<std::vector<part>, int>") == "part");
     CHECK(of_made("make_unique<part, int>") == "?");
+    const auto in_pair = [](const char* maker) {
+        return type_of({{"allocate", "bits/new_allocator.h"},
+                        {"_M_allocate", "bits/stl_vector.h"},
+                        {"vector", "bits/stl_vector.h"},
+                        {"pair<int, part, true>", "bits/stl_pair.h"},
+                        {maker, "bits/new_allocator.h"}},
+                       "@f();");
+    };
+    CHECK(in_pair("construct<std::pair<int const, std::vector<part> >, int>") == "part");
+    CHECK(in_pair("construct<std::pair<std::vector<part> const, std::list<int> >, int>") == "part");
+    CHECK(in_pair("construct<std::pair<std::vector<int>, std::vector<part> >, int>") == "?");
+    CHECK(in_pair("construct<std::vector<part>, int>") == "?");
     const auto shrunk = [](const char* function) {
         return type_of({{"allocate", "bits/new_allocator.h"},
                         {"_M_allocate", "bits/stl_vector.h"},

@@ -21751,7 +21751,8 @@ enum class type_evidence : unsigned char {
     none,             // not known: the name is "?"
     tag,              // the code that allocated says so: allocscope::allocator<T> and similar
     allocator_frame,  // std::allocator<T>::allocate called operator new
-    make_frame,       // std::make_unique<T> or a similar function did
+    make_frame,       // a function did that names what it allocates
+    made_object,      // std::make_unique<T> or std::any did, for one T if the block is as large
     vtable,           // a live object points to the vtable of T, and is as large as a T
     source_text,      // the source has `new T` at that line and column
     unsized_vtable    // the same as vtable, but the size of a T is unknown
@@ -21765,6 +21766,7 @@ inline const char* word_of(type_evidence evidence) noexcept {
         case type_evidence::allocator_frame:
             return "allocator";
         case type_evidence::make_frame:
+        case type_evidence::made_object:
             return "make_function";
         case type_evidence::vtable:
             return "vtable";
@@ -21790,9 +21792,10 @@ struct type_answer {
 
     ALLOCSCOPE_PURE bool is_known() const noexcept { return evidence != type_evidence::none; }
 
-    // Whether the vtable of a live object may tell more.
+    // Whether a live object may tell more: by its vtable or its size.
     ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_open() const noexcept {
-        return evidence == type_evidence::none || evidence == type_evidence::source_text;
+        return evidence == type_evidence::none || evidence == type_evidence::source_text ||
+               evidence == type_evidence::made_object;
     }
 };
 
@@ -28728,8 +28731,16 @@ private:
         type = type_of_character_buffer(call);
         if (type.empty()) type = type_of_compiled_function(name.plain, false);
         if (type.empty() && has_line) type = type_of_container_call(memory_, call);
-        if (type.empty() && has_line) type = type_of_make_call(memory_, call);
-        return printed_answer(memory_, type, type_evidence::make_frame);
+        if (!type.empty() || !has_line) {
+            return printed_answer(memory_, type, type_evidence::make_frame);
+        }
+        // These also evaluate the default arguments of the constructor, which may allocate.
+        const bool makes_object =
+            is_listed(call.function, "make_unique make_unique_for_overwrite _S_create") &&
+            !call.function_first.ends_with("]");
+        return printed_answer(
+            memory_, type_of_make_call(memory_, call),
+            makes_object ? type_evidence::made_object : type_evidence::make_frame);
     }
 
     arena& memory_;
@@ -31587,6 +31598,7 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
                                const known_fits& fits = {}) {
     if (!so_far.is_open()) return so_far;
     bool is_refuted = so_far.is_known() && fits.of_answer == size_fit::other;
+    if (so_far.evidence == type_evidence::made_object && !is_refuted) return so_far;
     if ((is_refuted || !so_far.is_known()) && fits.of_candidate == size_fit::same) {
         so_far = printed_answer(memory, so_far.candidate, type_evidence::source_text);
         is_refuted = false;
@@ -33373,8 +33385,7 @@ private:
         }
         set_type(stack, type);
         // A type from the source may lack its namespaces; a vtable has them.
-        stack.is_type_final =
-            type.is_known() && type.evidence != symbolize::type_evidence::source_text;
+        stack.is_type_final = !type.is_open();
     }
 
     arena& kept_;

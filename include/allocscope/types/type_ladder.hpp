@@ -251,6 +251,7 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
                                const known_fits& fits = {}) {
     if (!so_far.is_open()) return so_far;
     bool is_refuted = so_far.is_known() && fits.of_answer == size_fit::other;
+    if (so_far.evidence == type_evidence::made_object && !is_refuted) return so_far;
     if ((is_refuted || !so_far.is_known()) && fits.of_candidate == size_fit::same) {
         so_far = printed_answer(memory, so_far.candidate, type_evidence::source_text);
         is_refuted = false;

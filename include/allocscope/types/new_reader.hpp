@@ -167,7 +167,7 @@ private:
         if (is_at(begin - 1, ")")) begin = file_.partner(begin - 1);  // of a cast
         std::size_t first = begin - 2;
         while (is_any_at(first - 1, ". ->")) first -= 2;
-        if (!is_at(begin - 1, "=") || !is_any_at(first - 1, "; { } ( ) : *")) return false;
+        if (!is_at(begin - 1, "=") || !is_any_at(first - 1, "; { } ( ) : * const")) return false;
         found.type_begin = first;
         found.type_end = begin - 1;
         return found.has_type = found.is_of_variable = file_.is_word_at(first);

@@ -189,6 +189,7 @@ inline text type_of_c_call(const code_frame& call, source_cache& sources) {
     const bool is_other = has_scope && !file->is_at(end - 2, "std");
     if (is_other || file->is_any_at(end - 1, ". ->")) return {};  // not the C library's
     const text called = file->text_at(end);
+    if (called == "vasprintf") return "char";  // left by a jump
     return called == "opendir" ? "DIR" : is_listed(called, "fopen fdopen") ? "FILE" : "";
 }
 

@@ -250,6 +250,7 @@ TEST_CASE("type_from_frames: functions of the C library") {
         return type_from_frames(frames_of(frames, line)).name;
     };
     CHECK(of({"__strdup", "realpath", "main"}) == "char");
+    CHECK(of({"_IO_fdopen", "main"}) == "FILE");
     CHECK(of({"_IO_file_doallocate", "_IO_doallocbuf"}) == "char");
     CHECK(of({"", "__asprintf", "main"}) == "char");
     CHECK(of({"", "_dl_allocate_tls", "pthread_create", "main"}) == "thread-local storage");
@@ -414,6 +415,7 @@ TEST_CASE("type_from_frames: what the C library allocates is known where the sou
     CHECK(made_at_mark("FILE* f = @std::fopen(path, mode);") == "FILE");
     CHECK(made_at_mark("FILE* f = @::fdopen(3, mode);") == "FILE");
     CHECK(made_at_mark("DIR* d = ::opendir@(path);") == "DIR");
+    CHECK(made_at_mark("const int n = vasprintf@(&text, format, values);") == "char");
     CHECK(made_at_mark("log.@write(path);") == "?");
     CHECK(made_at_mark("auto d = archive.opendir@(path);") == "?");
     CHECK(made_at_mark("auto d = archive->@opendir(path);") == "?");

@@ -3569,6 +3569,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 namespace dwarf {
 
+constexpr std::uint16_t tag_array_type = 0x01;
 constexpr std::uint16_t tag_class_type = 0x02;
 constexpr std::uint16_t tag_enumeration_type = 0x04;
 constexpr std::uint16_t tag_formal_parameter = 0x05;
@@ -22211,7 +22212,7 @@ private:
                 if (nesting >= most_nested_functions || name.empty()) break;
             } else if (name.empty()) {
                 name = found.tag == detail::dwarf::tag_namespace ? "(anonymous namespace)"
-                       : plain == "operator()"                   ? "{lambda}"
+                       : plain.starts_with("operator()")         ? "{lambda}"
                                                                  : "{unnamed type}";
             }
             scopes[count++] = name;
@@ -22246,6 +22247,7 @@ enum class asked_name {
     type,       // an alias or a class, or a member of it: "value::inner"
     parameter,  // of a template, or a member of it: "T::value_type"
     variable,   // a variable of the function or the file, or a member of it: "v.x", "v->x.y"
+    element,    // what such a variable points to, without the bounds of arrays
     result      // what the function returns; the name is ""
 };
 
@@ -22271,12 +22273,16 @@ public:
         if (wanted == asked_name::result) return spelled(result_of(function), 0);
         const text first = name.substr(0, name.find_first_of(":.-"));
         std::uint64_t scope = function;
+        const bool is_element = wanted == asked_name::element;
+        if (is_element) wanted = asked_name::variable;
         const bool is_variable = wanted == asked_name::variable;
         std::uint64_t unit = is_variable ? unit_around(function) : 0;  // searched at the end
         for (int outer = 0; outer < most_links && scope != 0; ++outer) {
             const found_type found = look_up(scope, first, wanted);
             if (found.count != 0) {
-                return found.count == 1 ? spelled_member(found.type, name, first) : text{};
+                if (found.count != 1) return {};
+                const std::uint64_t type = member_type(found.type, name, first);
+                return spelled(is_element ? object_of(type, true) : type, 0);
             }
             // A base class that another unit describes may have it.
             if (is_variable && names_a_type(read(scope).tag)) break;
@@ -22409,7 +22415,9 @@ private:
             }
             const std::uint64_t child = walker.offset() | unit.header.file;
             const entry_facts facts = read_facts(unit, walker);
-            if (is_base) bases.push_back(facts.type);
+            // The members of a struct or union without a name are those of the class around it.
+            const bool is_part = facts.tag == detail::dwarf::tag_member && facts.name.empty();
+            if (is_base || is_part) bases.push_back(facts.type);
             if (is_base || facts.name != name) continue;
             const bool is_itself =
                 names_a_type(facts.tag) && facts.tag != detail::dwarf::tag_typedef;
@@ -22433,8 +22441,8 @@ private:
         return unit != nullptr ? unit->header.first_entry | unit->header.file : 0;
     }
 
-    // `name` begins with `first`, which has the type `type`; the rest are members.
-    text spelled_member(std::uint64_t type, text name, text first) {
+    // `name` begins with `first`, which has the type `type`; the rest are members. 0: unknown.
+    std::uint64_t member_type(std::uint64_t type, text name, text first) {
         for (text rest = name.substr(first.size()); !rest.empty();) {
             const bool is_type = rest.starts_with(":");
             const bool is_pointed = rest.starts_with("-");
@@ -22444,19 +22452,21 @@ private:
             std::uint64_t scope = is_type ? without_aliases(type) : object_of(type, is_pointed);
             const found_type found =
                 look_up(scope, member, is_type ? asked_name::type : asked_name::variable, 1);
-            if (found.count != 1) return {};
+            if (found.count != 1) return 0;
             type = found.type;
         }
-        return spelled(type, 0);
+        return type;
     }
 
-    // The type of the object that a variable of `type` is, or refers or points to.
+    // The type of the object that a variable of `type` is, or refers or points to; of an array that
+    // of its elements.
     std::uint64_t object_of(std::uint64_t type, bool is_pointed) {
         using namespace detail::dwarf;
         for (;;) {
             type = without_aliases(type);
             const entry_facts facts = read(type);
             if (facts.tag == 0) return 0;
+            if (facts.tag == tag_array_type && !is_pointed) return facts.type;
             const bool is_pointer = facts.tag == tag_pointer_type;
             const bool is_reference =
                 facts.tag == tag_reference_type || facts.tag == tag_rvalue_reference_type;
@@ -27121,7 +27131,7 @@ private:
         if (is_at(begin - 1, ")")) begin = file_.partner(begin - 1);  // of a cast
         std::size_t first = begin - 2;
         while (is_any_at(first - 1, ". ->")) first -= 2;
-        if (!is_at(begin - 1, "=") || !is_any_at(first - 1, "; { } ( ) : *")) return false;
+        if (!is_at(begin - 1, "=") || !is_any_at(first - 1, "; { } ( ) : * const")) return false;
         found.type_begin = first;
         found.type_end = begin - 1;
         return found.has_type = found.is_of_variable = file_.is_word_at(first);
@@ -28514,6 +28524,7 @@ inline text type_of_c_function(text name) noexcept {
         "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
         "__getdelim realpath getcwd _IO_file_doallocate";
     if (name == "wcsdup") return "wchar_t";
+    if (name == "_IO_fdopen") return "FILE";
     return is_listed(name, of_texts) ? "char" : "";
 }
 
@@ -29236,8 +29247,12 @@ public:
     text type_of_value(std::size_t begin, std::size_t end, int depth) const {
         const bool is_element = file_.is_at(end - 1, "]");
         if (is_element || file_.is_at(begin, "*")) {
-            text type = decayed(is_element ? type_of_value(begin, end - 3, depth)
-                                           : type_of_value(begin + 1, end, depth));
+            const std::size_t first = is_element ? begin : begin + 1;
+            const std::size_t last = is_element ? end - 3 : end;
+            text type = decayed(type_of_value(first, last, depth));
+            if (type.empty() && is_in_sizeof(file_, begin)) {  // perhaps of a pointer to an array
+                return type_of_path(first, last, asked_name::element);
+            }
             if (!type.ends_with("*")) return {};
             type.remove_suffix(1);
             return joined(memory_, type, "&");
@@ -29245,16 +29260,21 @@ public:
         const bool is_pointer = file_.is_at(begin, "&");
         if (!is_pointer && begin + 1 == end) return type_of_variable(begin, depth);
         if (is_pointer && begin + 2 != end) return {};  // a member of what may be const
+        text type = type_of_path(is_pointer ? begin + 1 : begin, end, asked_name::variable);
+        if (type.empty() || !is_pointer) return type;
+        while (type.ends_with("&")) type.remove_suffix(1);
+        return joined(memory_, type, "*");
+    }
+
+    // What the debug information has for a variable or a member of one.
+    text type_of_path(std::size_t begin, std::size_t end, asked_name wanted) const {
         text_out path{memory_};
-        for (std::size_t i = is_pointer ? begin + 1 : begin; i < end; ++i) {
+        for (std::size_t i = begin; i < end; ++i) {
             const bool is_address = file_.is_at(i - 1, ")") && file_.is_at(begin + 1, "&");
             if (file_.is_macro(file_.text_at(i))) return {};
             if (!file_.is_any_at(i, "( ) &")) path << (is_address ? "." : file_.text_at(i));
         }
-        text type = described(path.view(), asked_name::variable);
-        if (type.empty() || !is_pointer) return type;
-        while (type.ends_with("&")) type.remove_suffix(1);
-        return joined(memory_, type, "*");
+        return described(path.view(), wanted);
     }
 
     // What a name stands for; "" if that is not certain. With `mark`, all arguments of a pack, each
@@ -31536,6 +31556,7 @@ inline text type_of_c_call(const code_frame& call, source_cache& sources) {
     const bool is_other = has_scope && !file->is_at(end - 2, "std");
     if (is_other || file->is_any_at(end - 1, ". ->")) return {};  // not the C library's
     const text called = file->text_at(end);
+    if (called == "vasprintf") return "char";  // left by a jump
     return called == "opendir" ? "DIR" : is_listed(called, "fopen fdopen") ? "FILE" : "";
 }
 

@@ -26972,6 +26972,7 @@ struct new_expression {
     bool is_of_value = false;
     bool is_of_variable = false;
     bool is_request = false;   // it asks for bytes: `operator new(n * sizeof(T))`
+    bool has_more = false;     // behind the object: `malloc(sizeof(T) + n)`
     std::size_t callee = 0;    // the function that has it as a default argument; 0: none has
     std::size_t function = 0;  // the name of the function, not a lambda, around it; 0: none
     std::size_t outer = 0;     // the brace around that function; 0: there is none
@@ -27071,6 +27072,7 @@ public:
             const bool is_all = token == "(" && is_any_at(at - 1, "( ,");
             if (is_all && is_any_at(file_.partner(at) + 1, ") ,")) continue;
             if (token == "sizeof") {
+                if (found.has_type && is_sum) break;  // it is that of more
                 if (found.has_type) return false;
                 at = read_sizeof(at + 1, found);
                 if (at == 0) return false;
@@ -27081,7 +27083,8 @@ public:
         }
         while (is_listed(text_at(begin - 1), ":: std")) --begin;
         if (is_listed(text_at(begin - 1), ". ->")) return false;
-        if (found.has_type ? is_sum : !read_kept_type(begin, open, close, found)) return false;
+        found.has_more = is_sum && found.has_type;
+        if (!found.has_type && !read_kept_type(begin, open, close, found)) return false;
         found.begin = begin;
         found.last = open;
         found.has_initialiser = true;
@@ -27170,7 +27173,7 @@ private:
             behind = read_type(value, found);
         }
         if (has_brackets) return behind == file_.partner(at) ? at : 0;
-        return is_any_at(behind, ") , *") ? behind - 1 : 0;
+        return is_any_at(behind, ") , * +") ? behind - 1 : 0;
     }
 
     // Whether the brackets that close at `close` are those of a type, although `(` follows:
@@ -30339,8 +30342,18 @@ public:
 
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
-        const text type = expression_.has_type ? written() : text{};
+        text type = expression_.has_type ? written() : text{};
+        if (expression_.has_more && !ends_with_array(type)) type = {};
         return named(type.empty() && !shares_place() ? of_pointer() : type);
+    }
+
+    // Whether the file defines the class, and its last member is `x[]`, `x[0]` or `x[1]`, which
+    // stands for as many as there is memory for.
+    bool ends_with_array(text type) const {
+        const text own = type.substr(type.rfind(' ') + 1);
+        std::size_t at = file_.partner(body_of_class(file_, own)) - 3;
+        if (file_.is_any_at(at, "0 1")) --at;
+        return file_.is_at(at, "[");
     }
 
     text written() const {

@@ -54,8 +54,18 @@ public:
 
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
-        const text type = expression_.has_type ? written() : text{};
+        text type = expression_.has_type ? written() : text{};
+        if (expression_.has_more && !ends_with_array(type)) type = {};
         return named(type.empty() && !shares_place() ? of_pointer() : type);
+    }
+
+    // Whether the file defines the class, and its last member is `x[]`, `x[0]` or `x[1]`, which
+    // stands for as many as there is memory for.
+    bool ends_with_array(text type) const {
+        const text own = type.substr(type.rfind(' ') + 1);
+        std::size_t at = file_.partner(body_of_class(file_, own)) - 3;
+        if (file_.is_any_at(at, "0 1")) --at;
+        return file_.is_at(at, "[");
     }
 
     text written() const {

@@ -152,6 +152,26 @@ TEST_CASE("sizes_in_requests: what a pointer to characters gets") {
     CHECK(type_of("p = q = malloc(n);") == "?");
 }
 
+TEST_CASE("sizes_in_requests: an object that ends with an array of any length") {
+    const auto type_of = [](const std::string& member, const std::string& request) {
+        const source_file file{"struct line { long n; " + member + " };\n" +
+                               "void f(line* p, long n) { p = (line*)" + request + "; }\n"};
+        return type_at(file.path(), 2, 0, "f(line*, long)");
+    };
+    CHECK(type_of("char text[];", "malloc(sizeof(line) + n + 1)") == "line");
+    CHECK(type_of("char text[];", "malloc(sizeof *p + n * sizeof(char))") == "line");
+    CHECK(type_of("char text[];", "calloc(1, n + sizeof(struct line))") == "line");
+    CHECK(type_of("long more[1];", "realloc(p, sizeof(*p) + (n - 1) * sizeof(long))") == "line");
+    CHECK(type_of("long more[0];", "malloc(sizeof(*p) + n)") == "line");
+    CHECK(type_of("char text[];", "malloc(sizeof(line))") == "line");
+    // What is behind these is another object.
+    CHECK(type_of("char text[12];", "malloc(sizeof(line) + n)") == "?");
+    CHECK(type_of("char* text;", "malloc(sizeof *p + n)") == "?");
+    CHECK(type_of("", "malloc(sizeof(line) + n)") == "?");
+    CHECK(type_of("char text[];", "malloc(sizeof(long) + n)") == "?");
+    CHECK(type_of("char text[];", "malloc(sizeof(line) * sizeof(long))") == "?");
+}
+
 TEST_CASE("sizes_in_requests: what an allocator hands out is no text") {
     const auto type_of = [](const std::string& result, const std::string& statements) {
         const source_file file{result + " get(long n) noexcept { " + statements + " }\n"};

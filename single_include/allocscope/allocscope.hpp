@@ -28284,11 +28284,27 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             const bool is_object = file.is_any_at(at + 1, ". ->") || is_in_sizeof(file, at);
             if (is_object || is_listed(file.text_at(at - 1), in_expressions)) continue;
             if (colon_before(file, at) != 0) continue;
+            std::size_t star = at;  // of `while (*p)`
+            while (file.is_at(star - 1, "*")) --star;
+            if (star != at && file.is_any_at(star - 1, "( ! = ; { && || return")) continue;
             found = declared_there(file, at);
             if (!found.is_known() || is_in_header || at == from) return found;
         }
     }
     return {};
+}
+
+// The member of `v.member` or `v->member`, if the file defines the class of v; `name` is the token
+// with the name of the member.
+inline declared_variable member_of_variable(const source_outline& file, std::size_t name) {
+    const std::size_t owner = name - 2;
+    if (owner < 2 || !file.is_word_at(owner) || file.is_any_at(owner - 1, ". -> ::")) return {};
+    const declared_variable found = find_variable(file, owner);
+    const std::size_t end = found.end - (file.is_at(name - 1, "->") ? 1U : 0U);  // without the *
+    if (!found.is_known() || end != found.begin + 1) return {};
+    const text type = file.text_at(found.begin);
+    const std::size_t open = file.is_class_template(type) ? 0 : body_of_class(file, type);
+    return open != 0 ? member_of(file, open, file.text_at(name)) : declared_variable{};
 }
 
 }  // namespace symbolize
@@ -29264,6 +29280,9 @@ public:
         if (!is_pointer && begin + 1 == end) return type_of_variable(begin, depth);
         if (is_pointer && begin + 2 != end) return {};  // a member of what may be const
         text type = type_of_path(is_pointer ? begin + 1 : begin, end, asked_name::variable);
+        if (type.empty() && !is_pointer && begin + 3 == end) {
+            type = type_of_declared(member_of_variable(file_, end - 1), depth);
+        }
         if (type.empty() || !is_pointer) return type;
         while (type.ends_with("&")) type.remove_suffix(1);
         return joined(memory_, type, "*");
@@ -29409,7 +29428,10 @@ private:
         if (!literal.empty()) return literal;
         const text known = described(file_.text_at(at), asked_name::variable);
         if (!known.empty() || file_.is_macro(file_.text_at(at))) return known;
-        const declared_variable found = find_variable(file_, at);
+        return type_of_declared(find_variable(file_, at), depth);
+    }
+
+    text type_of_declared(const declared_variable& found, int depth) const {
         if (!found.is_known()) return {};
         if (file_.is_at(found.begin, "auto")) return argument_for_auto(found);
         text_out type{memory_};
@@ -29670,19 +29692,6 @@ inline std::size_t variable_of_call(const source_outline& file, std::size_t at, 
     if (file.is_any_at(behind, "[ . ->")) return 0;
     if (!file.is_any_at(member - 1, ". ->")) return token == "(" ? 0 : at;
     return file.text_at(member) == function ? member - 2 : 0;
-}
-
-// The member of `v.member` or `v->member`, if the file defines the class of v; `name` is the token
-// with the name of the member.
-inline declared_variable member_of_variable(const source_outline& file, std::size_t name) {
-    const std::size_t owner = name - 2;
-    if (owner < 2 || !file.is_word_at(owner) || file.is_any_at(owner - 1, ". -> ::")) return {};
-    const declared_variable found = find_variable(file, owner);
-    const std::size_t end = found.end - (file.is_at(name - 1, "->") ? 1U : 0U);  // without the *
-    if (!found.is_known() || end != found.begin + 1) return {};
-    const text type = file.text_at(found.begin);
-    const std::size_t open = file.is_class_template(type) ? 0 : body_of_class(file, type);
-    return open != 0 ? member_of(file, open, file.text_at(name)) : declared_variable{};
 }
 
 // The tokens of the type of the object whose member function or constructor is called at `at`.
@@ -30663,7 +30672,8 @@ private:
         }
         const bool is_alias = knowledge_.is_c && knowledge_.bytes_of(name) == 0;
         return (is_alias || body_of_class(file_, name) != 0) &&
-               knowledge_.kind_of(name) == name_kind::type &&
+               (knowledge_.kind_of(name) == name_kind::type ||
+                (knowledge_.is_c && file_.last_declared(name) != nullptr)) &&
                find_variable(file_, expression_.type_begin).at == 0 && !is_for_others(name);
     }
 

@@ -92,19 +92,6 @@ inline std::size_t variable_of_call(const source_outline& file, std::size_t at, 
     return file.text_at(member) == function ? member - 2 : 0;
 }
 
-// The member of `v.member` or `v->member`, if the file defines the class of v; `name` is the token
-// with the name of the member.
-inline declared_variable member_of_variable(const source_outline& file, std::size_t name) {
-    const std::size_t owner = name - 2;
-    if (owner < 2 || !file.is_word_at(owner) || file.is_any_at(owner - 1, ". -> ::")) return {};
-    const declared_variable found = find_variable(file, owner);
-    const std::size_t end = found.end - (file.is_at(name - 1, "->") ? 1U : 0U);  // without the *
-    if (!found.is_known() || end != found.begin + 1) return {};
-    const text type = file.text_at(found.begin);
-    const std::size_t open = file.is_class_template(type) ? 0 : body_of_class(file, type);
-    return open != 0 ? member_of(file, open, file.text_at(name)) : declared_variable{};
-}
-
 // The tokens of the type of the object whose member function or constructor is called at `at`.
 inline declared_variable object_of_call(const source_outline& file, std::size_t at, text function) {
     const std::size_t behind = file.behind_name(at);

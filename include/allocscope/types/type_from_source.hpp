@@ -375,7 +375,8 @@ private:
         }
         const bool is_alias = knowledge_.is_c && knowledge_.bytes_of(name) == 0;
         return (is_alias || body_of_class(file_, name) != 0) &&
-               knowledge_.kind_of(name) == name_kind::type &&
+               (knowledge_.kind_of(name) == name_kind::type ||
+                (knowledge_.is_c && file_.last_declared(name) != nullptr)) &&
                find_variable(file_, expression_.type_begin).at == 0 && !is_for_others(name);
     }
 

@@ -166,6 +166,9 @@ public:
         if (!is_pointer && begin + 1 == end) return type_of_variable(begin, depth);
         if (is_pointer && begin + 2 != end) return {};  // a member of what may be const
         text type = type_of_path(is_pointer ? begin + 1 : begin, end, asked_name::variable);
+        if (type.empty() && !is_pointer && begin + 3 == end) {
+            type = type_of_declared(member_of_variable(file_, end - 1), depth);
+        }
         if (type.empty() || !is_pointer) return type;
         while (type.ends_with("&")) type.remove_suffix(1);
         return joined(memory_, type, "*");
@@ -311,7 +314,10 @@ private:
         if (!literal.empty()) return literal;
         const text known = described(file_.text_at(at), asked_name::variable);
         if (!known.empty() || file_.is_macro(file_.text_at(at))) return known;
-        const declared_variable found = find_variable(file_, at);
+        return type_of_declared(find_variable(file_, at), depth);
+    }
+
+    text type_of_declared(const declared_variable& found, int depth) const {
         if (!found.is_known()) return {};
         if (file_.is_at(found.begin, "auto")) return argument_for_auto(found);
         text_out type{memory_};

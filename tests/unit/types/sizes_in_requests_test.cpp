@@ -58,6 +58,15 @@ TEST_CASE("sizes_in_requests: without debug information, a declaration tells wha
     CHECK(type_of("a = calloc(3, sizeof(*a));") == "part");
     CHECK(type_of("p = malloc(sizeof *p);") == "?");
     CHECK(type_of("if (n) { part *p; } p = malloc(sizeof *p);") == "?");
+    CHECK(type_of("part** p = q(); while (*p) p = &(*p)->next; *p = malloc(sizeof **p);") ==
+          "part");
+    CHECK(type_of("part* p = q(); { other *o = r(), *p = o; p = malloc(sizeof *p); }") == "?");
+    const std::string list =
+        "struct list { struct part** parts; char* text; }; struct list* l = q(); ";
+    CHECK(type_of(list + "l->parts = realloc(l->parts, n * sizeof *l->parts);") == "part*");
+    CHECK(type_of(list + "l->text = malloc(n);") == "char");
+    CHECK(type_of(list + "l->parts = malloc(sizeof *l->other);") == "?");
+    CHECK(type_of("list* l = q(); l->parts = malloc(sizeof *l->parts);") == "?");
 }
 
 TEST_CASE("sizes_in_requests: in C, an alias of a header is no variable") {
@@ -76,6 +85,20 @@ TEST_CASE("sizes_in_requests: in C, an alias of a header is no variable") {
     CHECK(type_of("void f() { p->q = malloc(sizeof(part_t)); }", false) == "?");
     CHECK(type_of("void f(long part_t) { p->q = malloc(sizeof(part_t)); }") == "?");
     CHECK(type_of("void f() { p->q = malloc(sizeof(part)); }") == "?");  // `struct part part;`
+    // With -g1, the file has to declare it.
+    const auto with_g1 = [](const std::string& source) {
+        const source_file file{source + "\n"};
+        allocscope::symbolize::type_knowledge knowledge;
+        knowledge.kind = [](void*, allocscope::plain::text) {
+            return allocscope::symbolize::name_kind::undescribed;
+        };
+        knowledge.is_c = true;
+        return type_at(file.path(), 1, 0, "f", knowledge);
+    };
+    const std::string alias = "typedef struct { long n; } part_t; ";
+    CHECK(with_g1(alias + "void f() { p->q = malloc(sizeof(part_t)); }") == "part_t");
+    CHECK(with_g1(alias + "void f(int part_t) { p->q = malloc(sizeof(part_t)); }") == "?");
+    CHECK(with_g1("void f() { p->q = malloc(sizeof(part_t)); }") == "?");
 }
 
 TEST_CASE("sizes_in_requests: the name of a class that no variable has") {

@@ -1,5 +1,5 @@
-// Danger: what a default argument of a constructor allocates is taken for the object itself, because
-// std::make_unique evaluates the argument.
+// Danger: what a default argument of a constructor allocates is taken for the object itself,
+// because std::make_unique evaluates the argument.
 // about: stacks
 
 #include "../../support/process_test.hpp"

@@ -38,6 +38,7 @@ TEST_CASE("sizes_in_requests: the size of what a pointer points to") {
     CHECK(type_of("malloc(sizeof *p[0])") == "?");
     CHECK(type_of("malloc(sizeof(*p[0]))") == "?");
     CHECK(type_of("malloc(sizeof *p + 8)") == "?");
+    CHECK(type_of("malloc(sizeof p[0].n)") == "?");
     CHECK(type_of("malloc(sizeof *p * sizeof(part))") == "?");
     CHECK(type_of("malloc(sizeof(p))") == "?");
     CHECK(type_of("aligned_alloc(64, n * sizeof *p)") == "part");
@@ -170,6 +171,7 @@ TEST_CASE("sizes_in_requests: what a pointer to characters gets") {
     CHECK(type_of("v = malloc(n);") == "?");
     CHECK(type_of("q = malloc(n);") == "?");
     CHECK(type_of("v[0].p = malloc(n);") == "?");  // it is another p
+    CHECK(type_of("box::p = malloc(n);") == "?");
     CHECK(type_of("p = malloc(sizeof(part) + n);") == "?");
     CHECK(type_of("p = ::operator new(n);") == "?");
     CHECK(type_of("p = q = malloc(n);") == "?");

@@ -3569,6 +3569,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 namespace dwarf {
 
+constexpr std::uint16_t tag_array_type = 0x01;
 constexpr std::uint16_t tag_class_type = 0x02;
 constexpr std::uint16_t tag_enumeration_type = 0x04;
 constexpr std::uint16_t tag_formal_parameter = 0x05;
@@ -21751,7 +21752,8 @@ enum class type_evidence : unsigned char {
     none,             // not known: the name is "?"
     tag,              // the code that allocated says so: allocscope::allocator<T> and similar
     allocator_frame,  // std::allocator<T>::allocate called operator new
-    make_frame,       // std::make_unique<T> or a similar function did
+    make_frame,       // a function did that names what it allocates
+    made_object,      // std::make_unique<T> or std::any did, for one T if the block is as large
     vtable,           // a live object points to the vtable of T, and is as large as a T
     source_text,      // the source has `new T` at that line and column
     unsized_vtable    // the same as vtable, but the size of a T is unknown
@@ -21765,6 +21767,7 @@ inline const char* word_of(type_evidence evidence) noexcept {
         case type_evidence::allocator_frame:
             return "allocator";
         case type_evidence::make_frame:
+        case type_evidence::made_object:
             return "make_function";
         case type_evidence::vtable:
             return "vtable";
@@ -21790,9 +21793,10 @@ struct type_answer {
 
     ALLOCSCOPE_PURE bool is_known() const noexcept { return evidence != type_evidence::none; }
 
-    // Whether the vtable of a live object may tell more.
+    // Whether a live object may tell more: by its vtable or its size.
     ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_open() const noexcept {
-        return evidence == type_evidence::none || evidence == type_evidence::source_text;
+        return evidence == type_evidence::none || evidence == type_evidence::source_text ||
+               evidence == type_evidence::made_object;
     }
 };
 
@@ -22208,7 +22212,7 @@ private:
                 if (nesting >= most_nested_functions || name.empty()) break;
             } else if (name.empty()) {
                 name = found.tag == detail::dwarf::tag_namespace ? "(anonymous namespace)"
-                       : plain == "operator()"                   ? "{lambda}"
+                       : plain.starts_with("operator()")         ? "{lambda}"
                                                                  : "{unnamed type}";
             }
             scopes[count++] = name;
@@ -22243,6 +22247,7 @@ enum class asked_name {
     type,       // an alias or a class, or a member of it: "value::inner"
     parameter,  // of a template, or a member of it: "T::value_type"
     variable,   // a variable of the function or the file, or a member of it: "v.x", "v->x.y"
+    element,    // what such a variable points to, without the bounds of arrays
     result      // what the function returns; the name is ""
 };
 
@@ -22268,12 +22273,16 @@ public:
         if (wanted == asked_name::result) return spelled(result_of(function), 0);
         const text first = name.substr(0, name.find_first_of(":.-"));
         std::uint64_t scope = function;
+        const bool is_element = wanted == asked_name::element;
+        if (is_element) wanted = asked_name::variable;
         const bool is_variable = wanted == asked_name::variable;
         std::uint64_t unit = is_variable ? unit_around(function) : 0;  // searched at the end
         for (int outer = 0; outer < most_links && scope != 0; ++outer) {
             const found_type found = look_up(scope, first, wanted);
             if (found.count != 0) {
-                return found.count == 1 ? spelled_member(found.type, name, first) : text{};
+                if (found.count != 1) return {};
+                const std::uint64_t type = member_type(found.type, name, first);
+                return spelled(is_element ? object_of(type, true) : type, 0);
             }
             // A base class that another unit describes may have it.
             if (is_variable && names_a_type(read(scope).tag)) break;
@@ -22406,7 +22415,9 @@ private:
             }
             const std::uint64_t child = walker.offset() | unit.header.file;
             const entry_facts facts = read_facts(unit, walker);
-            if (is_base) bases.push_back(facts.type);
+            // The members of a struct or union without a name are those of the class around it.
+            const bool is_part = facts.tag == detail::dwarf::tag_member && facts.name.empty();
+            if (is_base || is_part) bases.push_back(facts.type);
             if (is_base || facts.name != name) continue;
             const bool is_itself =
                 names_a_type(facts.tag) && facts.tag != detail::dwarf::tag_typedef;
@@ -22430,8 +22441,8 @@ private:
         return unit != nullptr ? unit->header.first_entry | unit->header.file : 0;
     }
 
-    // `name` begins with `first`, which has the type `type`; the rest are members.
-    text spelled_member(std::uint64_t type, text name, text first) {
+    // `name` begins with `first`, which has the type `type`; the rest are members. 0: unknown.
+    std::uint64_t member_type(std::uint64_t type, text name, text first) {
         for (text rest = name.substr(first.size()); !rest.empty();) {
             const bool is_type = rest.starts_with(":");
             const bool is_pointed = rest.starts_with("-");
@@ -22441,19 +22452,21 @@ private:
             std::uint64_t scope = is_type ? without_aliases(type) : object_of(type, is_pointed);
             const found_type found =
                 look_up(scope, member, is_type ? asked_name::type : asked_name::variable, 1);
-            if (found.count != 1) return {};
+            if (found.count != 1) return 0;
             type = found.type;
         }
-        return spelled(type, 0);
+        return type;
     }
 
-    // The type of the object that a variable of `type` is, or refers or points to.
+    // The type of the object that a variable of `type` is, or refers or points to; of an array that
+    // of its elements.
     std::uint64_t object_of(std::uint64_t type, bool is_pointed) {
         using namespace detail::dwarf;
         for (;;) {
             type = without_aliases(type);
             const entry_facts facts = read(type);
             if (facts.tag == 0) return 0;
+            if (facts.tag == tag_array_type && !is_pointed) return facts.type;
             const bool is_pointer = facts.tag == tag_pointer_type;
             const bool is_reference =
                 facts.tag == tag_reference_type || facts.tag == tag_rvalue_reference_type;
@@ -24534,7 +24547,9 @@ ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, import
         if (tag == detail::dwarf::tag_imported_unit) add_imported(unit, walker, all);
         if (!open.empty() && open.back().type != nullptr && is_template_parameter(tag) &&
             open.back().depth + 1 == walker.depth()) {
-            open.back().type->defaults += is_default(walker) ? 1U : 0U;
+            // clang also marks one with another argument behind it.
+            std::size_t& defaults = open.back().type->defaults;
+            defaults = is_default(walker) ? defaults + 1 : 0;
         }
         if (!shape->opens_scope && !shape->names_type) continue;
         const std::int64_t depth = walker.depth();
@@ -27015,6 +27030,7 @@ struct new_expression {
     bool is_of_value = false;
     bool is_of_variable = false;
     bool is_request = false;   // it asks for bytes: `operator new(n * sizeof(T))`
+    bool has_more = false;     // behind the object: `malloc(sizeof(T) + n)`
     std::size_t callee = 0;    // the function that has it as a default argument; 0: none has
     std::size_t function = 0;  // the name of the function, not a lambda, around it; 0: none
     std::size_t outer = 0;     // the brace around that function; 0: there is none
@@ -27114,6 +27130,7 @@ public:
             const bool is_all = token == "(" && is_any_at(at - 1, "( ,");
             if (is_all && is_any_at(file_.partner(at) + 1, ") ,")) continue;
             if (token == "sizeof") {
+                if (found.has_type && is_sum) break;  // it is that of more
                 if (found.has_type) return false;
                 at = read_sizeof(at + 1, found);
                 if (at == 0) return false;
@@ -27124,7 +27141,8 @@ public:
         }
         while (is_listed(text_at(begin - 1), ":: std")) --begin;
         if (is_listed(text_at(begin - 1), ". ->")) return false;
-        if (found.has_type ? is_sum : !read_kept_type(begin, open, close, found)) return false;
+        found.has_more = is_sum && found.has_type;
+        if (!found.has_type && !read_kept_type(begin, open, close, found)) return false;
         found.begin = begin;
         found.last = open;
         found.has_initialiser = true;
@@ -27174,7 +27192,7 @@ private:
         if (is_at(begin - 1, ")")) begin = file_.partner(begin - 1);  // of a cast
         std::size_t first = begin - 2;
         while (is_any_at(first - 1, ". ->")) first -= 2;
-        if (!is_at(begin - 1, "=") || !is_any_at(first - 1, "; { } ( ) : *")) return false;
+        if (!is_at(begin - 1, "=") || !is_any_at(first - 1, "; { } ( ) : * const")) return false;
         found.type_begin = first;
         found.type_end = begin - 1;
         return found.has_type = found.is_of_variable = file_.is_word_at(first);
@@ -27213,7 +27231,7 @@ private:
             behind = read_type(value, found);
         }
         if (has_brackets) return behind == file_.partner(at) ? at : 0;
-        return is_any_at(behind, ") , *") ? behind - 1 : 0;
+        return is_any_at(behind, ") , * +") ? behind - 1 : 0;
     }
 
     // Whether the brackets that close at `close` are those of a type, although `(` follows:
@@ -28348,12 +28366,81 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             const bool is_object = file.is_any_at(at + 1, ". ->") || is_in_sizeof(file, at);
             if (is_object || is_listed(file.text_at(at - 1), in_expressions)) continue;
             if (colon_before(file, at) != 0) continue;
+            std::size_t star = at;  // of `while (*p)`
+            while (file.is_at(star - 1, "*")) --star;
+            if (star != at && file.is_any_at(star - 1, "( ! = ; { && || return")) continue;
             found = declared_there(file, at);
             found.at = at;
             if (!found.is_known() || is_in_header || at == from) return found;
         }
     }
     return is_free && at <= 1 ? found : declared_variable{};
+}
+
+// The first argument of the class template whose name, perhaps behind `std::`, stands at `at`, if it
+// is one of `classes`.
+inline declared_variable first_argument_at(const source_outline& file, std::size_t at,
+                                           const char* classes) {
+    if (file.is_at(at, "std")) at += 2;
+    if (!file.is_any_at(at, classes) || !file.is_at(at + 1, "<")) return {};
+    const std::size_t close = file.behind_angles(at + 1);
+    std::size_t end = at + 2;
+    for (int depth = 0; end + 1 < close && (depth != 0 || !file.is_at(end, ",")); ++end) {
+        if (file.is_at(end, "<")) ++depth;
+        if (file.is_at(end, ">")) --depth;
+        if (file.is_at(end, "(")) end = file.partner(end);
+    }
+    return close != 0 ? declared_variable{at, at + 2, end} : declared_variable{};
+}
+
+// The type that is written behind `auto v =`, or that of the elements in `for (auto& v : items)`;
+// in `auto p = std::make_unique<T>()` it is the function.
+inline declared_variable without_auto(const source_outline& file, const declared_variable& found) {
+    if (!file.is_at(found.begin, "auto")) return found;
+    if (file.is_at(found.at + 1, ":") && file.is_at(found.at + 3, ")")) {
+        const declared_variable items = find_variable(file, found.at + 2);
+        if (!items.is_known()) return {};
+        return first_argument_at(file, items.begin, "vector deque list forward_list set array");
+    }
+    const std::size_t begin = found.at + 2;
+    const std::size_t end = file.behind_name(begin);
+    const bool is_made = file.is_at(begin - 1, "=") && file.is_any_at(end, "( {");
+    return is_made ? declared_variable{found.at, begin, end} : declared_variable{};
+}
+
+// What `v->` leads to.
+inline declared_variable target_of(const source_outline& file, declared_variable found) {
+    if (file.is_at(found.begin, "auto") && file.is_at(found.at + 2, "new")) {
+        return {found.at, found.at + 3, file.behind_name(found.at + 3)};
+    }
+    if (file.is_at(found.end - 1, "*")) {
+        --found.end;
+        return found;
+    }
+    return first_argument_at(file, without_auto(file, found).begin,
+                             "unique_ptr shared_ptr optional make_unique make_shared");
+}
+
+// The type of the object that a variable is, or that it leads to if `->` stands behind it.
+inline declared_variable object_of(const source_outline& file, const declared_variable& variable,
+                                   bool is_arrow) {
+    if (!variable.is_known()) return variable;
+    return is_arrow ? target_of(file, variable) : without_auto(file, variable);
+}
+inline declared_variable object_at(const source_outline& file, std::size_t name) {
+    return object_of(file, find_variable(file, name), file.is_at(name + 1, "->"));
+}
+
+// The member of `v.member` or `v->member`, if the file defines the class of v; `name` is the token
+// with the name of the member.
+inline declared_variable member_of_variable(const source_outline& file, std::size_t name) {
+    const std::size_t owner = name - 2;
+    if (owner < 2 || !file.is_word_at(owner) || file.is_any_at(owner - 1, ". -> ::")) return {};
+    const declared_variable found = object_at(file, owner);
+    if (!found.is_known() || found.end != found.begin + 1) return {};
+    const text type = file.text_at(found.begin);
+    const std::size_t open = file.is_class_template(type) ? 0 : body_of_class(file, type);
+    return open != 0 ? member_of(file, open, file.text_at(name)) : declared_variable{};
 }
 
 }  // namespace symbolize
@@ -28757,6 +28844,7 @@ inline text type_of_c_function(text name) noexcept {
         "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
         "__getdelim realpath getcwd _IO_file_doallocate";
     if (name == "wcsdup") return "wchar_t";
+    if (name == "_IO_fdopen") return "FILE";
     return is_listed(name, of_texts) ? "char" : "";
 }
 
@@ -28974,8 +29062,16 @@ private:
         type = type_of_character_buffer(call);
         if (type.empty()) type = type_of_compiled_function(name.plain, false);
         if (type.empty() && has_line) type = type_of_container_call(memory_, call);
-        if (type.empty() && has_line) type = type_of_make_call(memory_, call);
-        return printed_answer(memory_, type, type_evidence::make_frame);
+        if (!type.empty() || !has_line) {
+            return printed_answer(memory_, type, type_evidence::make_frame);
+        }
+        // These also evaluate the default arguments of the constructor, which may allocate.
+        const bool makes_object =
+            is_listed(call.function, "make_unique make_unique_for_overwrite _S_create") &&
+            !call.function_first.ends_with("]");
+        return printed_answer(
+            memory_, type_of_make_call(memory_, call),
+            makes_object ? type_evidence::made_object : type_evidence::make_frame);
     }
 
     arena& memory_;
@@ -29360,8 +29456,12 @@ public:
     text type_of_value(std::size_t begin, std::size_t end, int depth) const {
         const bool is_element = file_.is_at(end - 1, "]");
         if (is_element || file_.is_at(begin, "*")) {
-            text type = decayed(is_element ? type_of_value(begin, end - 3, depth)
-                                           : type_of_value(begin + 1, end, depth));
+            const std::size_t first = is_element ? begin : begin + 1;
+            const std::size_t last = is_element ? end - 3 : end;
+            text type = decayed(type_of_value(first, last, depth));
+            if (type.empty() && is_in_sizeof(file_, begin)) {  // perhaps of a pointer to an array
+                return type_of_path(first, last, asked_name::element);
+            }
             if (!type.ends_with("*")) return {};
             type.remove_suffix(1);
             return joined(memory_, type, "&");
@@ -29369,16 +29469,24 @@ public:
         const bool is_pointer = file_.is_at(begin, "&");
         if (!is_pointer && begin + 1 == end) return type_of_variable(begin, depth);
         if (is_pointer && begin + 2 != end) return {};  // a member of what may be const
+        text type = type_of_path(is_pointer ? begin + 1 : begin, end, asked_name::variable);
+        if (type.empty() && !is_pointer && begin + 3 == end) {
+            type = type_of_declared(member_of_variable(file_, end - 1), depth);
+        }
+        if (type.empty() || !is_pointer) return type;
+        while (type.ends_with("&")) type.remove_suffix(1);
+        return joined(memory_, type, "*");
+    }
+
+    // What the debug information has for a variable or a member of one.
+    text type_of_path(std::size_t begin, std::size_t end, asked_name wanted) const {
         text_out path{memory_};
-        for (std::size_t i = is_pointer ? begin + 1 : begin; i < end; ++i) {
+        for (std::size_t i = begin; i < end; ++i) {
             const bool is_address = file_.is_at(i - 1, ")") && file_.is_at(begin + 1, "&");
             if (file_.is_macro(file_.text_at(i))) return {};
             if (!file_.is_any_at(i, "( ) &")) path << (is_address ? "." : file_.text_at(i));
         }
-        text type = described(path.view(), asked_name::variable);
-        if (type.empty() || !is_pointer) return type;
-        while (type.ends_with("&")) type.remove_suffix(1);
-        return joined(memory_, type, "*");
+        return described(path.view(), wanted);
     }
 
     // What a name stands for; "" if that is not certain. With `mark`, all arguments of a pack, each
@@ -29510,7 +29618,10 @@ private:
         if (!literal.empty()) return literal;
         const text known = described(file_.text_at(at), asked_name::variable);
         if (!known.empty() || file_.is_macro(file_.text_at(at))) return known;
-        const declared_variable found = find_variable(file_, at);
+        return type_of_declared(find_variable(file_, at), depth);
+    }
+
+    text type_of_declared(const declared_variable& found, int depth) const {
         if (!found.is_known()) return {};
         if (file_.is_at(found.begin, "auto")) return argument_for_auto(found);
         text_out type{memory_};
@@ -29773,73 +29884,6 @@ inline std::size_t variable_of_call(const source_outline& file, std::size_t at, 
     return file.text_at(member) == function ? member - 2 : 0;
 }
 
-// The first argument of the class template whose name, perhaps behind `std::`, stands at `at`, if it
-// is one of `classes`.
-inline declared_variable first_argument_at(const source_outline& file, std::size_t at,
-                                           const char* classes) {
-    if (file.is_at(at, "std")) at += 2;
-    if (!file.is_any_at(at, classes) || !file.is_at(at + 1, "<")) return {};
-    const std::size_t close = file.behind_angles(at + 1);
-    std::size_t end = at + 2;
-    for (int depth = 0; end + 1 < close && (depth != 0 || !file.is_at(end, ",")); ++end) {
-        if (file.is_at(end, "<")) ++depth;
-        if (file.is_at(end, ">")) --depth;
-        if (file.is_at(end, "(")) end = file.partner(end);
-    }
-    return close != 0 ? declared_variable{at, at + 2, end} : declared_variable{};
-}
-
-// The type that is written behind `auto v =`, or that of the elements in `for (auto& v : items)`;
-// in `auto p = std::make_unique<T>()` it is the function.
-inline declared_variable without_auto(const source_outline& file, const declared_variable& found) {
-    if (!file.is_at(found.begin, "auto")) return found;
-    if (file.is_at(found.at + 1, ":") && file.is_at(found.at + 3, ")")) {
-        const declared_variable items = find_variable(file, found.at + 2);
-        if (!items.is_known()) return {};
-        return first_argument_at(file, items.begin, "vector deque list forward_list set array");
-    }
-    const std::size_t begin = found.at + 2;
-    const std::size_t end = file.behind_name(begin);
-    const bool is_made = file.is_at(begin - 1, "=") && file.is_any_at(end, "( {");
-    return is_made ? declared_variable{found.at, begin, end} : declared_variable{};
-}
-
-// What `v->` leads to.
-inline declared_variable target_of(const source_outline& file, declared_variable found) {
-    if (file.is_at(found.begin, "auto") && file.is_at(found.at + 2, "new")) {
-        return {found.at, found.at + 3, file.behind_name(found.at + 3)};
-    }
-    if (file.is_at(found.end - 1, "*")) {
-        --found.end;
-        return found;
-    }
-    return first_argument_at(file, without_auto(file, found).begin,
-                             "unique_ptr shared_ptr optional make_unique make_shared");
-}
-
-// The type of the object that a variable is, or that it leads to if `->` stands behind it.
-inline declared_variable object_of(const source_outline& file, const declared_variable& variable,
-                                   bool is_arrow) {
-    if (!variable.is_known()) return variable;
-    return is_arrow ? target_of(file, variable) : without_auto(file, variable);
-}
-inline declared_variable object_at(const source_outline& file, std::size_t name) {
-    return object_of(file, find_variable(file, name), file.is_at(name + 1, "->"));
-}
-
-// The member of `v.member` or `v->member`, if the file defines the class of v; `name` is the token
-// with the name of the member.
-inline declared_variable member_of_variable(const source_outline& file, std::size_t name) {
-    const std::size_t owner = name - 2;
-    if (owner < 2 || !file.is_word_at(owner) || file.is_any_at(owner - 1, ". -> ::")) return {};
-    const declared_variable found = object_at(file, owner);
-    if (!found.is_known() || found.end != found.begin + 1) return {};
-    const text type = file.text_at(found.begin);
-    const std::size_t open = file.is_class_template(type) ? 0 : body_of_class(file, type);
-    if (open == 0) return {};
-    return object_of(file, member_of(file, open, file.text_at(name)), file.is_at(name + 1, "->"));
-}
-
 // The tokens of the type of the object whose member function or constructor is called at `at`.
 inline declared_variable object_of_call(const source_outline& file, std::size_t at, text function) {
     const std::size_t behind = file.behind_name(at);
@@ -29847,10 +29891,12 @@ inline declared_variable object_of_call(const source_outline& file, std::size_t 
     if (is_object) return {at, at, behind};  // clang: `box<int>(3)`
     const std::size_t name = variable_of_call(file, at, function);
     if (name < 2 || file.is_at(name - 1, "::")) return {};
-    if (file.is_any_at(name - 1, ". ->")) return member_of_variable(file, name);
+    const bool is_arrow = file.is_at(name + 1, "->");
+    if (file.is_any_at(name - 1, ". ->")) {
+        return object_of(file, member_of_variable(file, name), is_arrow);
+    }
     if (file.is_at(name, ">")) return {name, begin_of_type(file, name + 1), name + 1};
     if (!file.is_word_at(name) || file.is_macro(file.text_at(name))) return {};
-    const bool is_arrow = file.is_at(name + 1, "->");
     const declared_variable found = find_variable(file, name);
     // `parts(3)` after `using parts = ...;`
     if (!found.is_known() && !is_arrow) return {name, name, name + 1};
@@ -30041,6 +30087,54 @@ inline text element_of_class(arena& memory, text type, text classes) {
     return is_listed(own, classes) ? element_of(memory, own, type.substr(open)) : text{};
 }
 
+// The same for the only such class in a std::pair; "" if both are such.
+inline text element_in_pair(arena& memory, text type, text classes) {
+    text only;
+    if (!type.starts_with("std::pair<") || !type.ends_with(">")) return {};
+    for (const text part : split_arguments(memory, type.substr(9))) {
+        const text element = element_of_class(memory, without_const(part), classes);
+        if (!element.empty() && !only.empty()) return {};
+        if (!element.empty()) only = element;
+    }
+    return only;
+}
+
+// A type as compilers describe it: `unsigned char` for std::uint8_t, and also in the arguments of a
+// template. Linux x86_64 has one meaning for each of these names.
+inline text without_integer_aliases(arena& memory, text type) {
+    constexpr struct {
+        const char* alias;
+        const char* name;
+    } integers[] = {{"size_t", "unsigned long"},
+                    {"ptrdiff_t", "long"},
+                    {"int8_t", "signed char"},
+                    {"uint8_t", "unsigned char"},
+                    {"int16_t", "short"},
+                    {"uint16_t", "unsigned short"},
+                    {"int32_t", "int"},
+                    {"uint32_t", "unsigned int"},
+                    {"int64_t", "long"},
+                    {"uint64_t", "unsigned long"},
+                    {"uintptr_t", "unsigned long"},
+                    {"intptr_t", "long"}};
+    text_out made{memory};
+    std::size_t at = 0;
+    while (at < type.size()) {
+        std::size_t end = skip_word(type, at);
+        if (type.substr(at).starts_with("std::")) end = skip_word(type, at + 5);
+        const bool is_inside = at > 0 && type[at - 1] == ':';
+        text word = type.substr(at, end - at);
+        const text own = word.starts_with("std::") ? word.substr(5) : word;
+        for (const auto& each : integers) {
+            if (!is_inside && own == each.alias) word = each.name;
+        }
+        if (word.empty()) word = type.substr(at, 1);
+        made << word;
+        at = end > at ? end : at + 1;
+    }
+    return made.view();
+}
+
 // What a container allocates if its function in frames[at] asks the allocator; "" if it is not
 // certain.
 inline type_answer type_of_container(read_names& names, const list<code_frame>& frames,
@@ -30058,7 +30152,8 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
     if (container == nullptr) return unknown_type();
     text element;
     text function;
-    text argument;  // of the function inside
+    text argument;            // of the function inside
+    bool is_in_pair = false;  // the container is a part of a std::pair
     for (; at < frames.size(); ++at) {
         const text function_inside = function;
         const text file = standard_header(frames[at].file);
@@ -30078,6 +30173,12 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
             continue;
         }
         if (assigns && !element.empty()) break;
+        if (file == "stl_pair.h" && function == "pair" &&
+            is_listed(function_inside, container->classes)) {
+            is_in_pair = true;
+            function = function_inside;
+            continue;
+        }
         if (!is_listed(file, container->files)) {
             // The container is made as an element of another one: construct<X, ...>(X*, ...).
             const bool is_made =
@@ -30086,10 +30187,11 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
                 is_listed(function, "_Construct construct make_unique _S_create");
             if (!is_made) return unknown_type();
             if (element.empty()) {
-                const text made = first_argument(names.memory(), name.parts.last().arguments);
-                element =
-                    element_of_class(names.memory(), decayed(printed_type(names.memory(), made)),
-                                     container->classes);
+                const text argument_made =
+                    first_argument(names.memory(), name.parts.last().arguments);
+                const text made = decayed(printed_type(names.memory(), argument_made));
+                element = is_in_pair ? element_in_pair(names.memory(), made, container->classes)
+                                     : element_of_class(names.memory(), made, container->classes);
             }
             if (element.empty()) return unknown_type();
             break;
@@ -30126,6 +30228,7 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         frame.function = called_name(names, frames, at, sources, knowledge);
         const text type = type_of_object(names, frame, function, sources, knowledge);
         element = element_of_class(names.memory(), type, container->classes);
+        element = without_integer_aliases(names.memory(), element);
         evidence = type_evidence::source_text;
     }
     if (element.empty()) return unknown_type();
@@ -30544,8 +30647,18 @@ public:
 
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
-        const text type = expression_.has_type ? written() : text{};
+        text type = expression_.has_type ? written() : text{};
+        if (expression_.has_more && !ends_with_array(type)) type = {};
         return named(type.empty() && !shares_place() ? of_pointer() : type);
+    }
+
+    // Whether the file defines the class, and its last member is `x[]`, `x[0]` or `x[1]`, which
+    // stands for as many as there is memory for.
+    bool ends_with_array(text type) const {
+        const text own = type.substr(type.rfind(' ') + 1);
+        std::size_t at = file_.partner(body_of_class(file_, own)) - 3;
+        if (file_.is_any_at(at, "0 1")) --at;
+        return file_.is_at(at, "[");
     }
 
     text written() const {
@@ -30855,7 +30968,8 @@ private:
         }
         const bool is_alias = knowledge_.is_c && knowledge_.bytes_of(name) == 0;
         return (is_alias || body_of_class(file_, name) != 0) &&
-               knowledge_.kind_of(name) == name_kind::type &&
+               (knowledge_.kind_of(name) == name_kind::type ||
+                (knowledge_.is_c && file_.last_declared(name) != nullptr)) &&
                find_variable(file_, expression_.type_begin).at == 0 && !is_for_others(name);
     }
 
@@ -31178,10 +31292,11 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     for (std::size_t i = from; i < to; ++i) {
         const text token = made.text_at(i);
         // Behind the type there may also be names and numbers. A call may be that of a macro of
-        // another file.
+        // another file. A function allocates at a place of its own.
         const bool is_behind = i >= only.type_end;
         const bool may_call = is_word(token) && made.is_any_at(i + 1, is_behind ? "( { <" : "(") &&
-                              !is_listed(token, "if while for switch sizeof");
+                              !is_listed(token, "if while for switch sizeof") &&
+                              !file.declares_function(token);
         // A request is cast to the type of a pointer.
         bool is_harmless = only.is_request ? !may_call : is_listed(token, "( ) { } return");
         if (i >= only.begin) is_harmless = !file.has_new_in_default(token);
@@ -31738,6 +31853,7 @@ inline text type_of_c_call(const code_frame& call, source_cache& sources) {
     const bool is_other = has_scope && !file->is_at(end - 2, "std");
     if (is_other || file->is_any_at(end - 1, ". ->")) return {};  // not the C library's
     const text called = file->text_at(end);
+    if (called == "vasprintf") return "char";  // left by a jump
     return called == "opendir" ? "DIR" : is_listed(called, "fopen fdopen") ? "FILE" : "";
 }
 
@@ -31800,6 +31916,7 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
                                const known_fits& fits = {}) {
     if (!so_far.is_open()) return so_far;
     bool is_refuted = so_far.is_known() && fits.of_answer == size_fit::other;
+    if (so_far.evidence == type_evidence::made_object && !is_refuted) return so_far;
     if ((is_refuted || !so_far.is_known()) && fits.of_candidate == size_fit::same) {
         so_far = printed_answer(memory, so_far.candidate, type_evidence::source_text);
         is_refuted = false;
@@ -33586,8 +33703,7 @@ private:
         }
         set_type(stack, type);
         // A type from the source may lack its namespaces; a vtable has them.
-        stack.is_type_final =
-            type.is_known() && type.evidence != symbolize::type_evidence::source_text;
+        stack.is_type_final = !type.is_open();
     }
 
     arena& kept_;

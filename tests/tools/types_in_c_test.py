@@ -20,12 +20,19 @@ struct shelf { void* any; part_t* parts; char* title; };
 union cell { long number; char raw[24]; };
 extern long double* numbers;
 typedef unsigned char byte;
+typedef int row[4];
+typedef struct node* pair[2];
+struct entry { long key; union { char* text; long number; }; };
 #define ALLOCATE(T) ((T*)malloc(sizeof(T)))
 """
 
 SOURCE = """\
+#define _GNU_SOURCE 1
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <wchar.h>
 #include "parts.h"
 #define KEEP(p) (kept[count++] = (p))
@@ -66,7 +73,28 @@ __attribute__((noinline)) static void name(void) {
     shelf.title = malloc(count + 401);                   /* char */
     numbers = malloc(6 * sizeof *numbers);               /* long double */
 }
+struct entry entry;
+int (*grid)[4];
+struct node* (*pages)[2];
+FILE* stream;
+char* message;
+__attribute__((noinline)) static void point(struct entry* to) {
+    to->text = malloc(count + 402);                      /* char */
+    char* const fixed = malloc(count + 403);             /* char */
+    keep(fixed);
+    grid = malloc(7 * sizeof *grid);                     /* int */
+    pages = calloc(3, sizeof(pages[0]));                 /* node* */
+}
+__attribute__((noinline)) static void print(const char* format, ...) {
+    va_list values;
+    va_start(values, format);
+    if (vasprintf(&message, format, values) < 0) abort();  /* char */
+    va_end(values);
+    stream = fdopen(dup(1), "w");                        /* FILE */
+}
 int main() {
+    point(&entry);
+    print("%d", count);
     fill(&shelf);
     hide((long)shelf.any);
     pass(shelf.parts, count);
@@ -81,7 +109,8 @@ def types_of(allocscope, compiler, folder, name, flags):
     source, program, report = folder / name, folder / "program", folder / "report.json"
     casts = SOURCE
     for member, kind in ("parts", "part_t"), ("node", "struct node"), ("title", "char"), \
-            ("line", "char"), ("numbers", "long double"):
+            ("line", "char"), ("numbers", "long double"), ("text", "char"), ("fixed", "char"), \
+            ("grid", "row"), ("pages", "pair"):
         casts = casts.replace(f"{member} = ", f"{member} = ({kind}*)")
     source.write_text(casts if name.endswith("cpp") else SOURCE)
     subprocess.run([compiler, "-g", *flags, str(source), "-o", str(program)], check=True)

@@ -19,6 +19,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 namespace dwarf {
 
+constexpr std::uint16_t tag_array_type = 0x01;
 constexpr std::uint16_t tag_class_type = 0x02;
 constexpr std::uint16_t tag_enumeration_type = 0x04;
 constexpr std::uint16_t tag_formal_parameter = 0x05;

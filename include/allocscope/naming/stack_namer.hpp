@@ -475,8 +475,7 @@ private:
         }
         set_type(stack, type);
         // A type from the source may lack its namespaces; a vtable has them.
-        stack.is_type_final =
-            type.is_known() && type.evidence != symbolize::type_evidence::source_text;
+        stack.is_type_final = !type.is_open();
     }
 
     arena& kept_;

@@ -178,7 +178,7 @@ private:
                 if (nesting >= most_nested_functions || name.empty()) break;
             } else if (name.empty()) {
                 name = found.tag == detail::dwarf::tag_namespace ? "(anonymous namespace)"
-                       : plain == "operator()"                   ? "{lambda}"
+                       : plain.starts_with("operator()")         ? "{lambda}"
                                                                  : "{unnamed type}";
             }
             scopes[count++] = name;

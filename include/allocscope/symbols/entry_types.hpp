@@ -42,6 +42,7 @@ enum class asked_name {
     type,       // an alias or a class, or a member of it: "value::inner"
     parameter,  // of a template, or a member of it: "T::value_type"
     variable,   // a variable of the function or the file, or a member of it: "v.x", "v->x.y"
+    element,    // what such a variable points to, without the bounds of arrays
     result      // what the function returns; the name is ""
 };
 
@@ -67,12 +68,16 @@ public:
         if (wanted == asked_name::result) return spelled(result_of(function), 0);
         const text first = name.substr(0, name.find_first_of(":.-"));
         std::uint64_t scope = function;
+        const bool is_element = wanted == asked_name::element;
+        if (is_element) wanted = asked_name::variable;
         const bool is_variable = wanted == asked_name::variable;
         std::uint64_t unit = is_variable ? unit_around(function) : 0;  // searched at the end
         for (int outer = 0; outer < most_links && scope != 0; ++outer) {
             const found_type found = look_up(scope, first, wanted);
             if (found.count != 0) {
-                return found.count == 1 ? spelled_member(found.type, name, first) : text{};
+                if (found.count != 1) return {};
+                const std::uint64_t type = member_type(found.type, name, first);
+                return spelled(is_element ? object_of(type, true) : type, 0);
             }
             // A base class that another unit describes may have it.
             if (is_variable && names_a_type(read(scope).tag)) break;
@@ -205,7 +210,9 @@ private:
             }
             const std::uint64_t child = walker.offset() | unit.header.file;
             const entry_facts facts = read_facts(unit, walker);
-            if (is_base) bases.push_back(facts.type);
+            // The members of a struct or union without a name are those of the class around it.
+            const bool is_part = facts.tag == detail::dwarf::tag_member && facts.name.empty();
+            if (is_base || is_part) bases.push_back(facts.type);
             if (is_base || facts.name != name) continue;
             const bool is_itself =
                 names_a_type(facts.tag) && facts.tag != detail::dwarf::tag_typedef;
@@ -229,8 +236,8 @@ private:
         return unit != nullptr ? unit->header.first_entry | unit->header.file : 0;
     }
 
-    // `name` begins with `first`, which has the type `type`; the rest are members.
-    text spelled_member(std::uint64_t type, text name, text first) {
+    // `name` begins with `first`, which has the type `type`; the rest are members. 0: unknown.
+    std::uint64_t member_type(std::uint64_t type, text name, text first) {
         for (text rest = name.substr(first.size()); !rest.empty();) {
             const bool is_type = rest.starts_with(":");
             const bool is_pointed = rest.starts_with("-");
@@ -240,19 +247,21 @@ private:
             std::uint64_t scope = is_type ? without_aliases(type) : object_of(type, is_pointed);
             const found_type found =
                 look_up(scope, member, is_type ? asked_name::type : asked_name::variable, 1);
-            if (found.count != 1) return {};
+            if (found.count != 1) return 0;
             type = found.type;
         }
-        return spelled(type, 0);
+        return type;
     }
 
-    // The type of the object that a variable of `type` is, or refers or points to.
+    // The type of the object that a variable of `type` is, or refers or points to; of an array that
+    // of its elements.
     std::uint64_t object_of(std::uint64_t type, bool is_pointed) {
         using namespace detail::dwarf;
         for (;;) {
             type = without_aliases(type);
             const entry_facts facts = read(type);
             if (facts.tag == 0) return 0;
+            if (facts.tag == tag_array_type && !is_pointed) return facts.type;
             const bool is_pointer = facts.tag == tag_pointer_type;
             const bool is_reference =
                 facts.tag == tag_reference_type || facts.tag == tag_rvalue_reference_type;

@@ -271,7 +271,9 @@ ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, import
         if (tag == detail::dwarf::tag_imported_unit) add_imported(unit, walker, all);
         if (!open.empty() && open.back().type != nullptr && is_template_parameter(tag) &&
             open.back().depth + 1 == walker.depth()) {
-            open.back().type->defaults += is_default(walker) ? 1U : 0U;
+            // clang also marks one with another argument behind it.
+            std::size_t& defaults = open.back().type->defaults;
+            defaults = is_default(walker) ? defaults + 1 : 0;
         }
         if (!shape->opens_scope && !shape->names_type) continue;
         const std::int64_t depth = walker.depth();

@@ -93,73 +93,6 @@ inline std::size_t variable_of_call(const source_outline& file, std::size_t at, 
     return file.text_at(member) == function ? member - 2 : 0;
 }
 
-// The first argument of the class template whose name, perhaps behind `std::`, stands at `at`, if it
-// is one of `classes`.
-inline declared_variable first_argument_at(const source_outline& file, std::size_t at,
-                                           const char* classes) {
-    if (file.is_at(at, "std")) at += 2;
-    if (!file.is_any_at(at, classes) || !file.is_at(at + 1, "<")) return {};
-    const std::size_t close = file.behind_angles(at + 1);
-    std::size_t end = at + 2;
-    for (int depth = 0; end + 1 < close && (depth != 0 || !file.is_at(end, ",")); ++end) {
-        if (file.is_at(end, "<")) ++depth;
-        if (file.is_at(end, ">")) --depth;
-        if (file.is_at(end, "(")) end = file.partner(end);
-    }
-    return close != 0 ? declared_variable{at, at + 2, end} : declared_variable{};
-}
-
-// The type that is written behind `auto v =`, or that of the elements in `for (auto& v : items)`;
-// in `auto p = std::make_unique<T>()` it is the function.
-inline declared_variable without_auto(const source_outline& file, const declared_variable& found) {
-    if (!file.is_at(found.begin, "auto")) return found;
-    if (file.is_at(found.at + 1, ":") && file.is_at(found.at + 3, ")")) {
-        const declared_variable items = find_variable(file, found.at + 2);
-        if (!items.is_known()) return {};
-        return first_argument_at(file, items.begin, "vector deque list forward_list set array");
-    }
-    const std::size_t begin = found.at + 2;
-    const std::size_t end = file.behind_name(begin);
-    const bool is_made = file.is_at(begin - 1, "=") && file.is_any_at(end, "( {");
-    return is_made ? declared_variable{found.at, begin, end} : declared_variable{};
-}
-
-// What `v->` leads to.
-inline declared_variable target_of(const source_outline& file, declared_variable found) {
-    if (file.is_at(found.begin, "auto") && file.is_at(found.at + 2, "new")) {
-        return {found.at, found.at + 3, file.behind_name(found.at + 3)};
-    }
-    if (file.is_at(found.end - 1, "*")) {
-        --found.end;
-        return found;
-    }
-    return first_argument_at(file, without_auto(file, found).begin,
-                             "unique_ptr shared_ptr optional make_unique make_shared");
-}
-
-// The type of the object that a variable is, or that it leads to if `->` stands behind it.
-inline declared_variable object_of(const source_outline& file, const declared_variable& variable,
-                                   bool is_arrow) {
-    if (!variable.is_known()) return variable;
-    return is_arrow ? target_of(file, variable) : without_auto(file, variable);
-}
-inline declared_variable object_at(const source_outline& file, std::size_t name) {
-    return object_of(file, find_variable(file, name), file.is_at(name + 1, "->"));
-}
-
-// The member of `v.member` or `v->member`, if the file defines the class of v; `name` is the token
-// with the name of the member.
-inline declared_variable member_of_variable(const source_outline& file, std::size_t name) {
-    const std::size_t owner = name - 2;
-    if (owner < 2 || !file.is_word_at(owner) || file.is_any_at(owner - 1, ". -> ::")) return {};
-    const declared_variable found = object_at(file, owner);
-    if (!found.is_known() || found.end != found.begin + 1) return {};
-    const text type = file.text_at(found.begin);
-    const std::size_t open = file.is_class_template(type) ? 0 : body_of_class(file, type);
-    if (open == 0) return {};
-    return object_of(file, member_of(file, open, file.text_at(name)), file.is_at(name + 1, "->"));
-}
-
 // The tokens of the type of the object whose member function or constructor is called at `at`.
 inline declared_variable object_of_call(const source_outline& file, std::size_t at, text function) {
     const std::size_t behind = file.behind_name(at);
@@ -167,10 +100,12 @@ inline declared_variable object_of_call(const source_outline& file, std::size_t 
     if (is_object) return {at, at, behind};  // clang: `box<int>(3)`
     const std::size_t name = variable_of_call(file, at, function);
     if (name < 2 || file.is_at(name - 1, "::")) return {};
-    if (file.is_any_at(name - 1, ". ->")) return member_of_variable(file, name);
+    const bool is_arrow = file.is_at(name + 1, "->");
+    if (file.is_any_at(name - 1, ". ->")) {
+        return object_of(file, member_of_variable(file, name), is_arrow);
+    }
     if (file.is_at(name, ">")) return {name, begin_of_type(file, name + 1), name + 1};
     if (!file.is_word_at(name) || file.is_macro(file.text_at(name))) return {};
-    const bool is_arrow = file.is_at(name + 1, "->");
     const declared_variable found = find_variable(file, name);
     // `parts(3)` after `using parts = ...;`
     if (!found.is_known() && !is_arrow) return {name, name, name + 1};

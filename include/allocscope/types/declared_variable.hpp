@@ -192,12 +192,81 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             const bool is_object = file.is_any_at(at + 1, ". ->") || is_in_sizeof(file, at);
             if (is_object || is_listed(file.text_at(at - 1), in_expressions)) continue;
             if (colon_before(file, at) != 0) continue;
+            std::size_t star = at;  // of `while (*p)`
+            while (file.is_at(star - 1, "*")) --star;
+            if (star != at && file.is_any_at(star - 1, "( ! = ; { && || return")) continue;
             found = declared_there(file, at);
             found.at = at;
             if (!found.is_known() || is_in_header || at == from) return found;
         }
     }
     return is_free && at <= 1 ? found : declared_variable{};
+}
+
+// The first argument of the class template whose name, perhaps behind `std::`, stands at `at`, if it
+// is one of `classes`.
+inline declared_variable first_argument_at(const source_outline& file, std::size_t at,
+                                           const char* classes) {
+    if (file.is_at(at, "std")) at += 2;
+    if (!file.is_any_at(at, classes) || !file.is_at(at + 1, "<")) return {};
+    const std::size_t close = file.behind_angles(at + 1);
+    std::size_t end = at + 2;
+    for (int depth = 0; end + 1 < close && (depth != 0 || !file.is_at(end, ",")); ++end) {
+        if (file.is_at(end, "<")) ++depth;
+        if (file.is_at(end, ">")) --depth;
+        if (file.is_at(end, "(")) end = file.partner(end);
+    }
+    return close != 0 ? declared_variable{at, at + 2, end} : declared_variable{};
+}
+
+// The type that is written behind `auto v =`, or that of the elements in `for (auto& v : items)`;
+// in `auto p = std::make_unique<T>()` it is the function.
+inline declared_variable without_auto(const source_outline& file, const declared_variable& found) {
+    if (!file.is_at(found.begin, "auto")) return found;
+    if (file.is_at(found.at + 1, ":") && file.is_at(found.at + 3, ")")) {
+        const declared_variable items = find_variable(file, found.at + 2);
+        if (!items.is_known()) return {};
+        return first_argument_at(file, items.begin, "vector deque list forward_list set array");
+    }
+    const std::size_t begin = found.at + 2;
+    const std::size_t end = file.behind_name(begin);
+    const bool is_made = file.is_at(begin - 1, "=") && file.is_any_at(end, "( {");
+    return is_made ? declared_variable{found.at, begin, end} : declared_variable{};
+}
+
+// What `v->` leads to.
+inline declared_variable target_of(const source_outline& file, declared_variable found) {
+    if (file.is_at(found.begin, "auto") && file.is_at(found.at + 2, "new")) {
+        return {found.at, found.at + 3, file.behind_name(found.at + 3)};
+    }
+    if (file.is_at(found.end - 1, "*")) {
+        --found.end;
+        return found;
+    }
+    return first_argument_at(file, without_auto(file, found).begin,
+                             "unique_ptr shared_ptr optional make_unique make_shared");
+}
+
+// The type of the object that a variable is, or that it leads to if `->` stands behind it.
+inline declared_variable object_of(const source_outline& file, const declared_variable& variable,
+                                   bool is_arrow) {
+    if (!variable.is_known()) return variable;
+    return is_arrow ? target_of(file, variable) : without_auto(file, variable);
+}
+inline declared_variable object_at(const source_outline& file, std::size_t name) {
+    return object_of(file, find_variable(file, name), file.is_at(name + 1, "->"));
+}
+
+// The member of `v.member` or `v->member`, if the file defines the class of v; `name` is the token
+// with the name of the member.
+inline declared_variable member_of_variable(const source_outline& file, std::size_t name) {
+    const std::size_t owner = name - 2;
+    if (owner < 2 || !file.is_word_at(owner) || file.is_any_at(owner - 1, ". -> ::")) return {};
+    const declared_variable found = object_at(file, owner);
+    if (!found.is_known() || found.end != found.begin + 1) return {};
+    const text type = file.text_at(found.begin);
+    const std::size_t open = file.is_class_template(type) ? 0 : body_of_class(file, type);
+    return open != 0 ? member_of(file, open, file.text_at(name)) : declared_variable{};
 }
 
 }  // namespace symbolize

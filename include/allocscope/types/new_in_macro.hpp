@@ -249,10 +249,11 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     for (std::size_t i = from; i < to; ++i) {
         const text token = made.text_at(i);
         // Behind the type there may also be names and numbers. A call may be that of a macro of
-        // another file.
+        // another file. A function allocates at a place of its own.
         const bool is_behind = i >= only.type_end;
         const bool may_call = is_word(token) && made.is_any_at(i + 1, is_behind ? "( { <" : "(") &&
-                              !is_listed(token, "if while for switch sizeof");
+                              !is_listed(token, "if while for switch sizeof") &&
+                              !file.declares_function(token);
         // A request is cast to the type of a pointer.
         bool is_harmless = only.is_request ? !may_call : is_listed(token, "( ) { } return");
         if (i >= only.begin) is_harmless = !file.has_new_in_default(token);

@@ -25,6 +25,8 @@
 // So does one whose result is kept as characters, whatever they will hold, as `new char[n]` does:
 //
 //     p = (char*)malloc(n + 1)               char* p = malloc(n)            p = malloc(n)
+//
+// and one for an object with more behind it, `malloc(sizeof(T) + n)`, if T ends with an array.
 
 #ifndef ALLOCSCOPE_TYPES_NEW_READER_HPP
 #define ALLOCSCOPE_TYPES_NEW_READER_HPP
@@ -107,6 +109,7 @@ public:
             const bool is_all = token == "(" && is_any_at(at - 1, "( ,");
             if (is_all && is_any_at(file_.partner(at) + 1, ") ,")) continue;
             if (token == "sizeof") {
+                if (found.has_type && is_sum) break;  // it is that of more
                 if (found.has_type) return false;
                 at = read_sizeof(at + 1, found);
                 if (at == 0) return false;
@@ -117,7 +120,8 @@ public:
         }
         while (is_listed(text_at(begin - 1), ":: std")) --begin;
         if (is_listed(text_at(begin - 1), ". ->")) return false;
-        if (found.has_type ? is_sum : !read_kept_type(begin, open, close, found)) return false;
+        found.has_more = is_sum && found.has_type;
+        if (!found.has_type && !read_kept_type(begin, open, close, found)) return false;
         found.begin = begin;
         found.last = open;
         found.has_initialiser = true;
@@ -167,7 +171,7 @@ private:
         if (is_at(begin - 1, ")")) begin = file_.partner(begin - 1);  // of a cast
         std::size_t first = begin - 2;
         while (is_any_at(first - 1, ". ->")) first -= 2;
-        if (!is_at(begin - 1, "=") || !is_any_at(first - 1, "; { } ( ) : *")) return false;
+        if (!is_at(begin - 1, "=") || !is_any_at(first - 1, "; { } ( ) : * const")) return false;
         found.type_begin = first;
         found.type_end = begin - 1;
         return found.has_type = found.is_of_variable = file_.is_word_at(first);
@@ -206,7 +210,7 @@ private:
             behind = read_type(value, found);
         }
         if (has_brackets) return behind == file_.partner(at) ? at : 0;
-        return is_any_at(behind, ") , *") ? behind - 1 : 0;
+        return is_any_at(behind, ") , * +") ? behind - 1 : 0;
     }
 
     // Whether the brackets that close at `close` are those of a type, although `(` follows:

@@ -163,8 +163,16 @@ private:
         type = type_of_character_buffer(call);
         if (type.empty()) type = type_of_compiled_function(name.plain, false);
         if (type.empty() && has_line) type = type_of_container_call(memory_, call);
-        if (type.empty() && has_line) type = type_of_make_call(memory_, call);
-        return printed_answer(memory_, type, type_evidence::make_frame);
+        if (!type.empty() || !has_line) {
+            return printed_answer(memory_, type, type_evidence::make_frame);
+        }
+        // These also evaluate the default arguments of the constructor, which may allocate.
+        const bool makes_object =
+            is_listed(call.function, "make_unique make_unique_for_overwrite _S_create") &&
+            !call.function_first.ends_with("]");
+        return printed_answer(
+            memory_, type_of_make_call(memory_, call),
+            makes_object ? type_evidence::made_object : type_evidence::make_frame);
     }
 
     arena& memory_;

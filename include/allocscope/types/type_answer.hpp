@@ -20,7 +20,8 @@ enum class type_evidence : unsigned char {
     none,             // not known: the name is "?"
     tag,              // the code that allocated says so: allocscope::allocator<T> and similar
     allocator_frame,  // std::allocator<T>::allocate called operator new
-    make_frame,       // std::make_unique<T> or a similar function did
+    make_frame,       // a function did that names what it allocates
+    made_object,      // std::make_unique<T> or std::any did, for one T if the block is as large
     vtable,           // a live object points to the vtable of T, and is as large as a T
     source_text,      // the source has `new T` at that line and column
     unsized_vtable    // the same as vtable, but the size of a T is unknown
@@ -34,6 +35,7 @@ inline const char* word_of(type_evidence evidence) noexcept {
         case type_evidence::allocator_frame:
             return "allocator";
         case type_evidence::make_frame:
+        case type_evidence::made_object:
             return "make_function";
         case type_evidence::vtable:
             return "vtable";
@@ -59,9 +61,10 @@ struct type_answer {
 
     ALLOCSCOPE_PURE bool is_known() const noexcept { return evidence != type_evidence::none; }
 
-    // Whether the vtable of a live object may tell more.
+    // Whether a live object may tell more: by its vtable or its size.
     ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_open() const noexcept {
-        return evidence == type_evidence::none || evidence == type_evidence::source_text;
+        return evidence == type_evidence::none || evidence == type_evidence::source_text ||
+               evidence == type_evidence::made_object;
     }
 };
 

@@ -54,8 +54,18 @@ public:
 
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
-        const text type = expression_.has_type ? written() : text{};
+        text type = expression_.has_type ? written() : text{};
+        if (expression_.has_more && !ends_with_array(type)) type = {};
         return named(type.empty() && !shares_place() ? of_pointer() : type);
+    }
+
+    // Whether the file defines the class, and its last member is `x[]`, `x[0]` or `x[1]`, which
+    // stands for as many as there is memory for.
+    bool ends_with_array(text type) const {
+        const text own = type.substr(type.rfind(' ') + 1);
+        std::size_t at = file_.partner(body_of_class(file_, own)) - 3;
+        if (file_.is_any_at(at, "0 1")) --at;
+        return file_.is_at(at, "[");
     }
 
     text written() const {
@@ -365,7 +375,8 @@ private:
         }
         const bool is_alias = knowledge_.is_c && knowledge_.bytes_of(name) == 0;
         return (is_alias || body_of_class(file_, name) != 0) &&
-               knowledge_.kind_of(name) == name_kind::type &&
+               (knowledge_.kind_of(name) == name_kind::type ||
+                (knowledge_.is_c && file_.last_declared(name) != nullptr)) &&
                find_variable(file_, expression_.type_begin).at == 0 && !is_for_others(name);
     }
 

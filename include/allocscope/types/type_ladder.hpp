@@ -192,6 +192,7 @@ inline text type_of_c_call(const code_frame& call, source_cache& sources) {
     const bool is_other = has_scope && !file->is_at(end - 2, "std");
     if (is_other || file->is_any_at(end - 1, ". ->")) return {};  // not the C library's
     const text called = file->text_at(end);
+    if (called == "vasprintf") return "char";  // left by a jump
     return called == "opendir" ? "DIR" : is_listed(called, "fopen fdopen") ? "FILE" : "";
 }
 
@@ -254,6 +255,7 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
                                const known_fits& fits = {}) {
     if (!so_far.is_open()) return so_far;
     bool is_refuted = so_far.is_known() && fits.of_answer == size_fit::other;
+    if (so_far.evidence == type_evidence::made_object && !is_refuted) return so_far;
     if ((is_refuted || !so_far.is_known()) && fits.of_candidate == size_fit::same) {
         so_far = printed_answer(memory, so_far.candidate, type_evidence::source_text);
         is_refuted = false;

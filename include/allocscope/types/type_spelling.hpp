@@ -152,8 +152,12 @@ public:
     text type_of_value(std::size_t begin, std::size_t end, int depth) const {
         const bool is_element = file_.is_at(end - 1, "]");
         if (is_element || file_.is_at(begin, "*")) {
-            text type = decayed(is_element ? type_of_value(begin, end - 3, depth)
-                                           : type_of_value(begin + 1, end, depth));
+            const std::size_t first = is_element ? begin : begin + 1;
+            const std::size_t last = is_element ? end - 3 : end;
+            text type = decayed(type_of_value(first, last, depth));
+            if (type.empty() && is_in_sizeof(file_, begin)) {  // perhaps of a pointer to an array
+                return type_of_path(first, last, asked_name::element);
+            }
             if (!type.ends_with("*")) return {};
             type.remove_suffix(1);
             return joined(memory_, type, "&");
@@ -161,16 +165,24 @@ public:
         const bool is_pointer = file_.is_at(begin, "&");
         if (!is_pointer && begin + 1 == end) return type_of_variable(begin, depth);
         if (is_pointer && begin + 2 != end) return {};  // a member of what may be const
+        text type = type_of_path(is_pointer ? begin + 1 : begin, end, asked_name::variable);
+        if (type.empty() && !is_pointer && begin + 3 == end) {
+            type = type_of_declared(member_of_variable(file_, end - 1), depth);
+        }
+        if (type.empty() || !is_pointer) return type;
+        while (type.ends_with("&")) type.remove_suffix(1);
+        return joined(memory_, type, "*");
+    }
+
+    // What the debug information has for a variable or a member of one.
+    text type_of_path(std::size_t begin, std::size_t end, asked_name wanted) const {
         text_out path{memory_};
-        for (std::size_t i = is_pointer ? begin + 1 : begin; i < end; ++i) {
+        for (std::size_t i = begin; i < end; ++i) {
             const bool is_address = file_.is_at(i - 1, ")") && file_.is_at(begin + 1, "&");
             if (file_.is_macro(file_.text_at(i))) return {};
             if (!file_.is_any_at(i, "( ) &")) path << (is_address ? "." : file_.text_at(i));
         }
-        text type = described(path.view(), asked_name::variable);
-        if (type.empty() || !is_pointer) return type;
-        while (type.ends_with("&")) type.remove_suffix(1);
-        return joined(memory_, type, "*");
+        return described(path.view(), wanted);
     }
 
     // What a name stands for; "" if that is not certain. With `mark`, all arguments of a pack, each
@@ -302,7 +314,10 @@ private:
         if (!literal.empty()) return literal;
         const text known = described(file_.text_at(at), asked_name::variable);
         if (!known.empty() || file_.is_macro(file_.text_at(at))) return known;
-        const declared_variable found = find_variable(file_, at);
+        return type_of_declared(find_variable(file_, at), depth);
+    }
+
+    text type_of_declared(const declared_variable& found, int depth) const {
         if (!found.is_known()) return {};
         if (file_.is_at(found.begin, "auto")) return argument_for_auto(found);
         text_out type{memory_};

@@ -32,6 +32,7 @@ struct new_expression {
     bool is_of_value = false;
     bool is_of_variable = false;
     bool is_request = false;   // it asks for bytes: `operator new(n * sizeof(T))`
+    bool has_more = false;     // behind the object: `malloc(sizeof(T) + n)`
     std::size_t callee = 0;    // the function that has it as a default argument; 0: none has
     std::size_t function = 0;  // the name of the function, not a lambda, around it; 0: none
     std::size_t outer = 0;     // the brace around that function; 0: there is none

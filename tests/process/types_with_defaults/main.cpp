@@ -44,6 +44,7 @@ int main() {
     const auto whole = std::make_unique<shop::matrix<double>>();
     const auto four = std::make_unique<shop::matrix<double, 4>>();
     const auto square = std::make_unique<shop::matrix<double, 4, 4>>();
+    const auto wide = std::make_unique<shop::matrix<double, 3, 5>>();
     const auto bag = std::make_unique<shop::bag<int>>();
     const auto long_bag = std::make_unique<shop::bag<long>>();
     const auto pooled = std::make_unique<shop::bag<int, shop::pool<int>>>();
@@ -53,6 +54,7 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::matrix<double>"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::matrix<double, 4>"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::matrix<double, 4, 4>"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::matrix<double, 3, 5>"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::bag<int, shop::pool<int>>"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::sack<int, std::allocator<int>>"), 1);
 #if !defined(__clang__)  // clang 14 does not note defaults that depend on other arguments

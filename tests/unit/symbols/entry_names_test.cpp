@@ -121,6 +121,23 @@ struct made_functions {
     }
 };
 
+// DWARF 4. A function in a class without a name; returns its entry.
+std::uint64_t put_member_of_unnamed(bytes& info, bytes& shapes, const std::string& name) {
+    put_shape(shapes, 1, 0x11, true, {0x11, 0x01, 0x12, 0x0b});  // the unit: addresses
+    put_shape(shapes, 2, 0x13, true, {0x0b, 0x0b});              // a class with a size
+    put_shape(shapes, 3, 0x2e, false, {0x03, 0x08});
+    put(shapes, 0, 1);
+    bytes unit = begun_unit();
+    append(unit, {2, 8});
+    const std::uint64_t member = unit.size() + 4;
+    append(unit, {3});
+    unit.insert(unit.end(), name.begin(), name.end());
+    put(unit, 0, 3);
+    put(info, unit.size(), 4);
+    append(info, unit);
+    return member;
+}
+
 // The names in a file with these entries and abbreviations.
 struct names_in_file {
     names_in_file(const bytes& info, const bytes& shapes)
@@ -163,4 +180,16 @@ TEST_CASE("entry_names: a definition in the file of the declaration has only its
     check(made.same_file, 3, 40);
     check(made.file_zero, 0, 50);
     check(made.nothing, 3, 30);
+}
+
+TEST_CASE("entry_names: a class without a name that can be called is a lambda") {
+    for (const std::string name : {"operator()", "operator()<double>", "twice"}) {
+        CAPTURE(name);
+        bytes info;
+        bytes shapes;
+        const std::uint64_t member = put_member_of_unnamed(info, shapes, name);
+        names_in_file in{info, shapes};
+        const std::string scope = name == "twice" ? "{unnamed type}::" : "{lambda}::";
+        CHECK(in.names.of(member).function == (scope + name).c_str());
+    }
 }

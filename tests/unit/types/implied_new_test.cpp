@@ -223,6 +223,11 @@ TEST_CASE("implied_new: what a macro makes is the type where the size says so") 
           "part");
     CHECK(type_at_mark("#define ONE(T) f((T*)malloc(sizeof(T)))\n; @ONE(part);") ==
           "part if as large");
+    const std::string declared = "static void* f(void* block);\n";
+    CHECK(type_at_mark(declared + "#define ONE(T) ((T*)f(malloc(sizeof(T))))\n; @ONE(part);") ==
+          "part");
+    CHECK(type_at_mark(declared + "#define ONE(T) ((T*)g(malloc(sizeof(T))))\n; @ONE(part);") ==
+          "part if as large");
     CHECK(type_at_mark("#define TWO(T) f((T*)malloc(sizeof(T)), malloc(8))\n; @TWO(part);") == "?");
     CHECK(type_at_mark("#define NEW new\nauto* p = @NEW part;") == "?");
     CHECK(type_at_mark("#define TWO(T) f(new T, new T)\n@TWO(part);") == "?");

@@ -46,7 +46,7 @@ TEST_CASE("read_names: a frame without a line says less than one with a line") {
     const text make = "std::unique_ptr<int> std::make_unique<int, int>(int&&)";
     CHECK(names.alone(make, true).name == "int");
     CHECK_FALSE(names.alone(make, false).is_known());
-    CHECK(names.alone(make, true).evidence == type_evidence::make_frame);
+    CHECK(names.alone(make, true).evidence == type_evidence::made_object);
 }
 
 TEST_CASE("read_names: a longer text that begins where another one does is another") {

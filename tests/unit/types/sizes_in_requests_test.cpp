@@ -38,6 +38,7 @@ TEST_CASE("sizes_in_requests: the size of what a pointer points to") {
     CHECK(type_of("malloc(sizeof *p[0])") == "?");
     CHECK(type_of("malloc(sizeof(*p[0]))") == "?");
     CHECK(type_of("malloc(sizeof *p + 8)") == "?");
+    CHECK(type_of("malloc(sizeof p[0].n)") == "?");
     CHECK(type_of("malloc(sizeof *p * sizeof(part))") == "?");
     CHECK(type_of("malloc(sizeof(p))") == "?");
     CHECK(type_of("aligned_alloc(64, n * sizeof *p)") == "part");
@@ -58,6 +59,15 @@ TEST_CASE("sizes_in_requests: without debug information, a declaration tells wha
     CHECK(type_of("a = calloc(3, sizeof(*a));") == "part");
     CHECK(type_of("p = malloc(sizeof *p);") == "?");
     CHECK(type_of("if (n) { part *p; } p = malloc(sizeof *p);") == "?");
+    CHECK(type_of("part** p = q(); while (*p) p = &(*p)->next; *p = malloc(sizeof **p);") ==
+          "part");
+    CHECK(type_of("part* p = q(); { other *o = r(), *p = o; p = malloc(sizeof *p); }") == "?");
+    const std::string list =
+        "struct list { struct part** parts; char* text; }; struct list* l = q(); ";
+    CHECK(type_of(list + "l->parts = realloc(l->parts, n * sizeof *l->parts);") == "part*");
+    CHECK(type_of(list + "l->text = malloc(n);") == "char");
+    CHECK(type_of(list + "l->parts = malloc(sizeof *l->other);") == "?");
+    CHECK(type_of("list* l = q(); l->parts = malloc(sizeof *l->parts);") == "?");
 }
 
 TEST_CASE("sizes_in_requests: in C, an alias of a header is no variable") {
@@ -76,6 +86,20 @@ TEST_CASE("sizes_in_requests: in C, an alias of a header is no variable") {
     CHECK(type_of("void f() { p->q = malloc(sizeof(part_t)); }", false) == "?");
     CHECK(type_of("void f(long part_t) { p->q = malloc(sizeof(part_t)); }") == "?");
     CHECK(type_of("void f() { p->q = malloc(sizeof(part)); }") == "?");  // `struct part part;`
+    // With -g1, the file has to declare it.
+    const auto with_g1 = [](const std::string& source) {
+        const source_file file{source + "\n"};
+        allocscope::symbolize::type_knowledge knowledge;
+        knowledge.kind = [](void*, allocscope::plain::text) {
+            return allocscope::symbolize::name_kind::undescribed;
+        };
+        knowledge.is_c = true;
+        return type_at(file.path(), 1, 0, "f", knowledge);
+    };
+    const std::string alias = "typedef struct { long n; } part_t; ";
+    CHECK(with_g1(alias + "void f() { p->q = malloc(sizeof(part_t)); }") == "part_t");
+    CHECK(with_g1(alias + "void f(int part_t) { p->q = malloc(sizeof(part_t)); }") == "?");
+    CHECK(with_g1("void f() { p->q = malloc(sizeof(part_t)); }") == "?");
 }
 
 TEST_CASE("sizes_in_requests: the name of a class that no variable has") {
@@ -107,7 +131,7 @@ TEST_CASE("sizes_in_requests: a number of characters") {
     CHECK(type_of("if ((p = (char*)realloc(p, n * 2)) == nullptr) throw 1;") == "char");
     CHECK(type_of("p = static_cast<unsigned char*>(std::malloc(n));") == "unsigned char");
     CHECK(type_of("char *p = malloc(strlen(s) + 1);") == "char");
-    CHECK(type_of("unsigned char* const p = malloc(n);") == "?");
+    CHECK(type_of("unsigned char* const p = malloc(n);") == "unsigned char");
     // What the characters are is not certain.
     CHECK(type_of("p = (part*)((char*)malloc(n + 8) + 8);") == "?");
     CHECK(type_of("p = (part*)(char*)malloc(n);") == "?");
@@ -147,9 +171,30 @@ TEST_CASE("sizes_in_requests: what a pointer to characters gets") {
     CHECK(type_of("v = malloc(n);") == "?");
     CHECK(type_of("q = malloc(n);") == "?");
     CHECK(type_of("v[0].p = malloc(n);") == "?");  // it is another p
+    CHECK(type_of("box::p = malloc(n);") == "?");
     CHECK(type_of("p = malloc(sizeof(part) + n);") == "?");
     CHECK(type_of("p = ::operator new(n);") == "?");
     CHECK(type_of("p = q = malloc(n);") == "?");
+}
+
+TEST_CASE("sizes_in_requests: an object that ends with an array of any length") {
+    const auto type_of = [](const std::string& member, const std::string& request) {
+        const source_file file{"struct line { long n; " + member + " };\n" +
+                               "void f(line* p, long n) { p = (line*)" + request + "; }\n"};
+        return type_at(file.path(), 2, 0, "f(line*, long)");
+    };
+    CHECK(type_of("char text[];", "malloc(sizeof(line) + n + 1)") == "line");
+    CHECK(type_of("char text[];", "malloc(sizeof *p + n * sizeof(char))") == "line");
+    CHECK(type_of("char text[];", "calloc(1, n + sizeof(struct line))") == "line");
+    CHECK(type_of("long more[1];", "realloc(p, sizeof(*p) + (n - 1) * sizeof(long))") == "line");
+    CHECK(type_of("long more[0];", "malloc(sizeof(*p) + n)") == "line");
+    CHECK(type_of("char text[];", "malloc(sizeof(line))") == "line");
+    // What is behind these is another object.
+    CHECK(type_of("char text[12];", "malloc(sizeof(line) + n)") == "?");
+    CHECK(type_of("char* text;", "malloc(sizeof *p + n)") == "?");
+    CHECK(type_of("", "malloc(sizeof(line) + n)") == "?");
+    CHECK(type_of("char text[];", "malloc(sizeof(long) + n)") == "?");
+    CHECK(type_of("char text[];", "malloc(sizeof(line) * sizeof(long))") == "?");
 }
 
 TEST_CASE("sizes_in_requests: what an allocator hands out is no text") {

@@ -76,11 +76,11 @@ constexpr example callers[] = {
      "std::string", type_evidence::allocator_frame},
     {"std::__new_allocator<main::local>::allocate", "main::local", type_evidence::allocator_frame},
     {"std::__detail::_MakeUniq<app::widget>::__single_object std::make_unique<app::widget>()",
-     "app::widget", type_evidence::make_frame},
+     "app::widget", type_evidence::made_object},
     {"std::__detail::_MakeUniq<int []>::__array std::make_unique<int []>(unsigned long)", "int",
      type_evidence::make_frame},
     {"std::__1::unique_ptr<int> std::__1::make_unique[abi:v15006]<int, int>(int&&)", "int",
-     type_evidence::make_frame},
+     type_evidence::made_object},
     {"void std::_Function_base::_Base_manager<app::big>::_M_create<app::big&>"
      "(std::_Any_data&, app::big&, std::integral_constant<bool, false>)",
      "app::big", type_evidence::make_frame},
@@ -90,7 +90,7 @@ constexpr example callers[] = {
      "main::{lambda}", type_evidence::make_frame},
     {"void std::any::_Manager_external<" ALLOCSCOPE_STRING ">::_S_create<" ALLOCSCOPE_STRING
      ">(std::any::_Storage&, " ALLOCSCOPE_STRING "&&)",
-     "std::string", type_evidence::make_frame},
+     "std::string", type_evidence::made_object},
     {"std::any::_Manager_external<int>::_S_manage(std::any::_Op, std::any const*, std::any::_Arg*)",
      "int", type_evidence::make_frame},
     {"std::stop_token::_Stop_state_ref::_Stop_state_ref()", "std::stop_token state",
@@ -250,6 +250,7 @@ TEST_CASE("type_from_frames: functions of the C library") {
         return type_from_frames(frames_of(frames, line)).name;
     };
     CHECK(of({"__strdup", "realpath", "main"}) == "char");
+    CHECK(of({"_IO_fdopen", "main"}) == "FILE");
     CHECK(of({"_IO_file_doallocate", "_IO_doallocbuf"}) == "char");
     CHECK(of({"", "__asprintf", "main"}) == "char");
     CHECK(of({"", "_dl_allocate_tls", "pthread_create", "main"}) == "thread-local storage");
@@ -414,6 +415,7 @@ TEST_CASE("type_from_frames: what the C library allocates is known where the sou
     CHECK(made_at_mark("FILE* f = @std::fopen(path, mode);") == "FILE");
     CHECK(made_at_mark("FILE* f = @::fdopen(3, mode);") == "FILE");
     CHECK(made_at_mark("DIR* d = ::opendir@(path);") == "DIR");
+    CHECK(made_at_mark("const int n = vasprintf@(&text, format, values);") == "char");
     CHECK(made_at_mark("log.@write(path);") == "?");
     CHECK(made_at_mark("auto d = archive.opendir@(path);") == "?");
     CHECK(made_at_mark("auto d = archive->@opendir(path);") == "?");

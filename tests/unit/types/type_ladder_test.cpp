@@ -313,6 +313,11 @@ TEST_CASE("type_ladder: what a vtable names must be as large as the block") {
         with_vtable(types.memory, source, "", {size_fit::unknown, size_fit::other});
     CHECK(refuted.name == "?");
     CHECK_FALSE(refuted.is_known());
+    const type_answer made{"holder", type_evidence::made_object};
+    CHECK(seen(made, size_fit::same, size_fit::same) == "holder make_function");
+    CHECK(seen(made, size_fit::same, size_fit::unknown) == "holder make_function");
+    CHECK(seen(made, size_fit::unknown, size_fit::other) == "? ");
+    CHECK(seen(made, size_fit::same, size_fit::other) == "app::widget vtable");
 }
 
 TEST_CASE("type_ladder: behind a class's own operator new stands the type that was asked for") {

@@ -1,0 +1,49 @@
+// Danger: memory for what a pointer points to is `?`, because the pointer is in a union without a
+// name, or because it points to an array.
+// about: stacks
+
+#include "../../support/process_test.hpp"
+#include "../../support/rows_by_type.hpp"
+
+#include <allocscope/allocscope.hpp>
+
+#include <new>
+
+using namespace allocscope_test;
+
+namespace shop {
+
+struct part {
+    long numbers[3];
+};
+
+struct shelf {
+    long key;
+    union {
+        part* parts;
+        long number;
+    };
+    int (*grid)[4];
+};
+
+}  // namespace shop
+
+__attribute__((noinline)) static void fill(shop::shelf& shelf) {
+    shelf.parts = static_cast<shop::part*>(::operator new(5 * sizeof(*shelf.parts)));
+    shelf.grid = static_cast<int(*)[4]>(::operator new(7 * sizeof(shelf.grid[0])));
+    shop::part*(*pairs)[2];
+    pairs = static_cast<decltype(pairs)>(::operator new(3 * sizeof *pairs));
+    shelf.key = reinterpret_cast<long>(pairs);
+}
+
+int main() {
+    watchdog();
+    const allocscope::scope window{"types"};
+    shop::shelf shelf{};
+    fill(shelf);
+    const allocscope::snapshot seen = window.stats();
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::part"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "int"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::part*"), 1);
+    return verdict();
+}

@@ -410,7 +410,7 @@ ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_PRIVATE_COOL                                                  \
             "Og", "no-var-tracking", "no-guess-branch-probability", "no-reorder-blocks", \
                 "no-compare-elim", "no-cprop-registers", "no-combine-stack-adjustments", \
-                "no-forward-propagate", "no-tree-ccp"
+                "no-forward-propagate", "no-tree-ccp", "no-dce", "no-ipa-pure-const"
         #define ALLOCSCOPE_PRIVATE_RARE optimize(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_END ALLOCSCOPE_PRIVATE_GRADE_END
@@ -28377,8 +28377,8 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
     return is_free && at <= 1 ? found : declared_variable{};
 }
 
-// The first argument of the class template whose name, perhaps behind `std::`, stands at `at`, if it
-// is one of `classes`.
+// The first argument of the class template whose name, perhaps behind `std::`, stands at `at`, if
+// it is one of `classes`.
 inline declared_variable first_argument_at(const source_outline& file, std::size_t at,
                                            const char* classes) {
     if (file.is_at(at, "std")) at += 2;

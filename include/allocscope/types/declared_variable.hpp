@@ -203,8 +203,8 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
     return is_free && at <= 1 ? found : declared_variable{};
 }
 
-// The first argument of the class template whose name, perhaps behind `std::`, stands at `at`, if it
-// is one of `classes`.
+// The first argument of the class template whose name, perhaps behind `std::`, stands at `at`, if
+// it is one of `classes`.
 inline declared_variable first_argument_at(const source_outline& file, std::size_t at,
                                            const char* classes) {
     if (file.is_at(at, "std")) at += 2;

@@ -28239,7 +28239,7 @@ inline std::size_t begin_of_type(const source_outline& file, std::size_t end) no
 inline declared_variable declared_there(const source_outline& file, std::size_t at) noexcept {
     declared_variable found;
     found.at = at;
-    if (!file.is_any_at(at + 1, "; ( { = , ) :")) return {};
+    if (!file.is_any_at(at + 1, "; ( { = , ) : ]")) return {};
     if (file.is_at(at - 1, ",") && file.is_word_at(at - 2)) {  // `part a, b;`
         found = declared_there(file, at - 2);
         found.at = at;
@@ -28333,8 +28333,7 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
     bool is_in_statement = true;  // that of the place; it may have a header without a block
     bool is_free = true;          // it is in no class
     std::size_t at = from + 1;
-    for (std::size_t left = most_tokens; left != 0 && at > 1;) {
-        if (found.at == 0) --left;  // else only the block around it is searched for
+    for (std::size_t left = most_tokens; left != 0 && at > 1; --left) {
         const text token = file.text_at(--at);
         const bool is_header = token == ")" && is_in_statement && file.partner(at) > 0 &&
                                file.is_any_at(file.partner(at) - 1, "for if while switch");
@@ -28370,8 +28369,8 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             while (file.is_at(star - 1, "*")) --star;
             if (star != at && file.is_any_at(star - 1, "( ! = ; { && || return")) continue;
             found = declared_there(file, at);
-            found.at = at;
             if (!found.is_known() || is_in_header || at == from) return found;
+            left = 16 * most_tokens;  // to the beginning of the block around it
         }
     }
     return is_free && at <= 1 ? found : declared_variable{};

@@ -20,7 +20,7 @@ struct part {
 };
 
 struct device {
-    explicit device(int count, part* first = new part) : count(count), first(first) {}
+    explicit device(int number, part* made = new part) : count(number), first(made) {}
     int count;
     part* first;
     long rest[5] = {};
@@ -31,7 +31,7 @@ struct shape {
 };
 
 struct drawing {
-    explicit drawing(shape* first = new shape) : first(first) {}
+    explicit drawing(shape* made = new shape) : first(made) {}
     std::unique_ptr<shape> first;
     long rest[5] = {};
 };

@@ -192,6 +192,7 @@ TEST_CASE("called_name: a member of a class that an included header defines") {
     CHECK(reserved(crate, load + "{ other.v.@reserve(3); }") == "?");
     CHECK(reserved(crate, load + "{ a.this->v.@reserve(3); }") == "?");
     CHECK(reserved(crate, load + "{ auto [v, n] = f(); v.@reserve(3); }") == "?");
+    CHECK(reserved(crate, load + "{ auto [n, v] = f(); v.@reserve(3); }") == "?");
     CHECK(reserved(crate, "void f(shop::crate& c) { c.v.@reserve(3); }", "f()") ==
           "std::vector<int>");
     CHECK(reserved(crate, "void f(shop::crate* c) { c->w->@reserve(3); }", "f()") == "shop::item");

@@ -29890,12 +29890,10 @@ inline declared_variable object_of_call(const source_outline& file, std::size_t 
     if (is_object) return {at, at, behind};  // clang: `box<int>(3)`
     const std::size_t name = variable_of_call(file, at, function);
     if (name < 2 || file.is_at(name - 1, "::")) return {};
-    const bool is_arrow = file.is_at(name + 1, "->");
-    if (file.is_any_at(name - 1, ". ->")) {
-        return object_of(file, member_of_variable(file, name), is_arrow);
-    }
+    if (file.is_any_at(name - 1, ". ->")) return {};  // a member: type_of_member()
     if (file.is_at(name, ">")) return {name, begin_of_type(file, name + 1), name + 1};
     if (!file.is_word_at(name) || file.is_macro(file.text_at(name))) return {};
+    const bool is_arrow = file.is_at(name + 1, "->");
     const declared_variable found = find_variable(file, name);
     // `parts(3)` after `using parts = ...;`
     if (!found.is_known() && !is_arrow) return {name, name, name + 1};
@@ -29917,27 +29915,27 @@ inline text class_with_member(const source_outline& file, std::size_t name,
     return function.components[count - 2].name;
 }
 
-// The type of such a member if a header that the file includes defines the class.
-inline text type_in_header(read_names& names, const code_frame& frame, const source_outline& file,
+// The type of such a member if the file, or a header that it includes, defines the class.
+inline text type_of_member(read_names& names, const code_frame& frame, const source_outline& file,
                            std::size_t name, source_cache& sources,
                            const type_knowledge& knowledge) {
     const function_name& function = names.of(frame.function).parts;
     const text owner = class_with_member(file, name, function);
     if (owner.empty()) return {};
-    const source_outline* header = nullptr;
+    const source_outline* defining = nullptr;
     const included_files files{names.scratch(), sources, frame, file};
     for (const source_outline* each : files.all()) {
         if (body_of_class(*each, owner) == 0) continue;
-        if (header != nullptr) return {};
-        header = each;
+        if (defining != nullptr) return {};
+        defining = each;
     }
-    if (header == nullptr || header->is_class_template(owner)) return {};
-    const declared_variable found =
-        object_of(*header, member_of(*header, body_of_class(*header, owner), file.text_at(name)),
-                  file.is_at(name + 1, "->"));
+    if (defining == nullptr || defining->is_class_template(owner)) return {};
+    const declared_variable found = object_of(
+        *defining, member_of(*defining, body_of_class(*defining, owner), file.text_at(name)),
+        file.is_at(name + 1, "->"));
     if (!found.is_known()) return {};
-    const type_spelling spelling{names.scratch(), *header,  found.begin, header->scope_of(found.at),
-                                 function,        knowledge};
+    const type_spelling spelling{
+        names.scratch(), *defining, found.begin, defining->scope_of(found.at), function, knowledge};
     return spelling.spelled(found.begin, found.end);
 }
 
@@ -29952,7 +29950,7 @@ inline text type_of_object(read_names& names, const code_frame& frame, text func
     const std::size_t name = variable_of_call(*file, at, function);
     text type;
     if (name > 1 && file->is_word_at(name) && (!object.is_known() || object.begin == name)) {
-        type = type_in_header(names, frame, *file, name, sources, knowledge.elsewhere());
+        type = type_of_member(names, frame, *file, name, sources, knowledge.elsewhere());
     }
     if (type.empty() && object.is_known() && object.begin != 0) {
         type = spelled_at(names, frame, *file, at, object.begin, object.end, knowledge);

@@ -171,6 +171,21 @@ if(setarch)
     endif()
 endif()
 
+# All flavours together leave 3 GB under build/. On a full disk everything fails in its own way.
+if(NOT asked_for)
+    set(needed_mb 3500)
+    file(MAKE_DIRECTORY "${root}/build")
+    execute_process(COMMAND df -Pk "${root}/build" OUTPUT_VARIABLE disk ERROR_QUIET)
+    if(disk MATCHES "\n[^ ]+ +[0-9]+ +[0-9]+ +([0-9]+) ")
+        math(EXPR free_mb "${CMAKE_MATCH_1} / 1024")
+        file(GLOB built "${root}/build/*/build.ninja")
+        if(free_mb LESS needed_mb AND NOT built)
+            say("-- ${free_mb} MB are free at ${root}/build, and ${needed_mb} MB are needed:")
+            say("-- fix: make room, or name some flavours, as in `cmake -P cmake/test.cmake dev`")
+        endif()
+    endif()
+endif()
+
 set(show_progress sh "${root}/cmake/scripts/build_progress.sh")
 
 string(TIMESTAMP first_second "%s")

@@ -111,7 +111,10 @@ enum class unwinding {
 struct options {
     recording record = recording::exact;
     threads from = threads::all;
-    std::uint32_t stack_frames = 24;  // return addresses kept of each stack: 1..128
+    // Return addresses kept of each stack: 1..128. With 24 or more, a stack that would be cut in
+    // code without optimisation goes on for up to 40 frames, and is shown as far as the user's
+    // line.
+    std::uint32_t stack_frames = 24;
     // Mean bytes between two samples: at least 1, which records every event. Each object counts 16
     // bytes more than were requested. Windows that are open at the same time all use the smallest
     // of their values.
@@ -133,6 +136,20 @@ struct options {
 // The allowed range of options::stack_frames.
 constexpr std::uint32_t min_stack_frames = 1;
 constexpr std::uint32_t max_stack_frames = 128;
+
+namespace detail {
+
+// How many frames are recorded of a stack that would be cut in code without optimisation. Nothing
+// is inlined there: the copy of a map of variants allocates 40 calls below the user's line. A
+// snapshot shows as many as were asked for, and goes on only to the user's frame. A window that
+// asks for fewer frames than the default gets no more.
+constexpr std::uint32_t unoptimised_frames(std::uint32_t asked) noexcept {
+    constexpr std::uint32_t more = 40;
+    if (asked < options{}.stack_frames) return asked;
+    return asked < max_stack_frames - more ? asked + more : max_stack_frames;
+}
+
+}  // namespace detail
 
 ALLOCSCOPE_NAMESPACE_END
 
@@ -385,6 +402,8 @@ ALLOCSCOPE_NAMESPACE_END
             "clang attribute push(__attribute__((nodebug)), apply_to = hasType(functionType))") \
             ALLOCSCOPE_NAMESPACE_BEGIN
     #define ALLOCSCOPE_HOT_END ALLOCSCOPE_NAMESPACE_END _Pragma("clang attribute pop")
+    #define ALLOCSCOPE_TIGHT_BEGIN ALLOCSCOPE_HOT_BEGIN
+    #define ALLOCSCOPE_TIGHT_END ALLOCSCOPE_HOT_END
     #define ALLOCSCOPE_COLD_BEGIN _Pragma("clang optimize off") ALLOCSCOPE_HOT_BEGIN
     #define ALLOCSCOPE_COLD_END ALLOCSCOPE_HOT_END _Pragma("clang optimize on")
     #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_COLD_BEGIN
@@ -398,19 +417,22 @@ ALLOCSCOPE_NAMESPACE_END
     #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_RARE_BEGIN
     #define ALLOCSCOPE_WARM_END ALLOCSCOPE_RARE_END
 #else
+    #define ALLOCSCOPE_PRIVATE_PRAGMA(...) _Pragma(#__VA_ARGS__)
+    // The pragma comes last: g++ 16 forgets what follows it in the same macro.
+    #define ALLOCSCOPE_PRIVATE_GRADE_BEGIN(...)                \
+        ALLOCSCOPE_NAMESPACE_BEGIN _Pragma("GCC push_options") \
+            ALLOCSCOPE_PRIVATE_PRAGMA(GCC optimize(__VA_ARGS__))
+    #define ALLOCSCOPE_PRIVATE_GRADE_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
     #if defined(__OPTIMIZE__)
-        #define ALLOCSCOPE_PRIVATE_PRAGMA(...) _Pragma(#__VA_ARGS__)
-        // The pragma comes last: g++ 16 forgets what follows it in the same macro.
-        #define ALLOCSCOPE_PRIVATE_GRADE_BEGIN(...)                \
-            ALLOCSCOPE_NAMESPACE_BEGIN _Pragma("GCC push_options") \
-                ALLOCSCOPE_PRIVATE_PRAGMA(GCC optimize(__VA_ARGS__))
-        #define ALLOCSCOPE_PRIVATE_GRADE_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
         #define ALLOCSCOPE_HOT_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN("no-var-tracking")
         #define ALLOCSCOPE_HOT_END ALLOCSCOPE_PRIVATE_GRADE_END
+        #define ALLOCSCOPE_TIGHT_BEGIN ALLOCSCOPE_HOT_BEGIN
+        #define ALLOCSCOPE_TIGHT_END ALLOCSCOPE_HOT_END
         #define ALLOCSCOPE_PRIVATE_COOL                                                  \
             "Og", "no-var-tracking", "no-guess-branch-probability", "no-reorder-blocks", \
                 "no-compare-elim", "no-cprop-registers", "no-combine-stack-adjustments", \
-                "no-forward-propagate", "no-tree-ccp", "no-dce", "no-ipa-pure-const"
+                "no-forward-propagate", "no-tree-ccp", "no-tree-fre", "no-dce",          \
+                "no-ipa-pure-const"
         #define ALLOCSCOPE_PRIVATE_RARE optimize(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_END ALLOCSCOPE_PRIVATE_GRADE_END
@@ -425,6 +447,8 @@ ALLOCSCOPE_NAMESPACE_END
     #else
         #define ALLOCSCOPE_HOT_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_HOT_END ALLOCSCOPE_NAMESPACE_END
+        #define ALLOCSCOPE_TIGHT_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN("O1", "no-var-tracking")
+        #define ALLOCSCOPE_TIGHT_END ALLOCSCOPE_PRIVATE_GRADE_END
         #define ALLOCSCOPE_PRIVATE_RARE
         #define ALLOCSCOPE_COLD_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END
@@ -11407,6 +11431,7 @@ struct unwind_rule {
     bool restores_bp : 1;     // false: the caller's bp is still in the register
     module_life life : 2;     // of the module that the rule came from
     bool is_pair : 1;         // of a walked stack: the saved bp below was needed, too
+    bool is_unoptimised : 1;  // the function was compiled without optimisation
     std::int16_t bp_offset;   // bytes from the CFA; -16 or less, a multiple of 8
     std::int32_t cfa_offset;  // bytes from sp or bp
 
@@ -11416,20 +11441,24 @@ struct unwind_rule {
           restores_bp(restores),
           life(module_life::permanent),
           is_pair(false),
+          is_unoptimised(false),
           bp_offset(bp),
           cfa_offset(cfa) {}
 
-    // Whether both lead to the same caller. Where the rules came from does not matter.
+    // Whether both lead to the same caller, and a walk that is cut here goes on from both or from
+    // none. Where the rules came from does not matter.
     bool leads_like(const unwind_rule& other) const noexcept {
         return kind == other.kind && restores_bp == other.restores_bp &&
-               bp_offset == other.bp_offset && cfa_offset == other.cfa_offset;
+               is_unoptimised == other.is_unoptimised && bp_offset == other.bp_offset &&
+               cfa_offset == other.cfa_offset;
     }
 };
 static_assert(sizeof(unwind_rule) == 8, "a cache entry is an address and a rule: 16 bytes");
 
 // A rule as one number, so that a walk takes one step with a few instructions:
 //
-//     | cfa_offset, 32 bits | bp_offset, 16 | 0, 4 | is_pair | life, 2 | restores_bp | kind, 8 |
+//     | cfa_offset, 32 bits | bp_offset, 16 | 0, 3 |
+//                      is_unoptimised | is_pair | life, 2 | restores_bp | kind, 8 |
 using rule_word = std::uint64_t;
 
 inline rule_word word_of(const unwind_rule& rule) noexcept {
@@ -11445,7 +11474,8 @@ inline void set_rule(unwind_rule& rule, rule_word word) noexcept {
 constexpr rule_word kind_and_life = 0x6ff;
 constexpr rule_word step_by_sp = static_cast<rule_word>(rule_kind::from_sp);
 constexpr rule_word no_step = ~rule_word{0};
-constexpr rule_word pair_bit = 0x800;  // is_pair
+constexpr rule_word pair_bit = 0x800;          // is_pair
+constexpr rule_word unoptimised_bit = 0x1000;  // is_unoptimised
 
 // Of a rule of kind from_sp.
 constexpr std::uintptr_t offset_in(rule_word word) noexcept {
@@ -11801,6 +11831,7 @@ struct eh_frame_image {
     mapped_bytes index;               // the segment that holds .eh_frame_hdr
     std::uint64_t index_address = 0;  // where .eh_frame_hdr begins
     mapped_bytes frames;              // the segment that holds .eh_frame
+    mapped_bytes code;                // the segment that holds the code that is asked for, or empty
 };
 
 struct eh_frame_header {
@@ -12355,6 +12386,50 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
 
+// unoptimised_code.hpp - tells from its first instructions whether a function was optimised.
+
+#ifndef ALLOCSCOPE_UNWIND_UNOPTIMISED_CODE_HPP
+#define ALLOCSCOPE_UNWIND_UNOPTIMISED_CODE_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+// Whether the function that begins at this address in the code keeps its first argument in its
+// frame.
+inline bool is_unoptimised(const mapped_bytes& code, std::uint64_t begin) noexcept {
+    constexpr std::size_t longest = 48;  // of what is looked at
+    if (!code.holds(begin) || !code.holds(begin + longest)) return false;
+    const std::uint8_t* at = code.bytes.data + (begin - code.address);
+    const auto skip = [&at](const char* bytes, std::size_t count) {
+        if (std::memcmp(at, bytes, count) != 0) return false;
+        at += count;
+        return true;
+    };
+    skip("\xf3\x0f\x1e\xfa", 4);                     // endbr64
+    if (!skip("\x55\x48\x89\xe5", 4)) return false;  // push %rbp; mov %rsp,%rbp
+    for (int i = 0; i < 3; ++i) {  // push %r12; push %rbx: optimised code mostly saves more
+        const bool is_extended = *at == 0x41 && (at[1] & 0xfcU) == 0x54;
+        if (is_extended || *at == 0x53) at += is_extended ? 2 : 1;
+    }
+    if (skip("\x48\x83\xec", 3)) at += 1;  // sub $8,%rsp
+    if (skip("\x48\x81\xec", 3)) at += 4;  // sub $1024,%rsp
+    skip("\x48\x89\xf8", 3);               // mov %rdi,%rax: where the result goes
+    // mov %rdi,-24(%rbp), or %edi, or movss %xmm0,-24(%rbp)
+    if (!skip("\xf3\x0f\x11", 3) && !skip("\xf2\x0f\x11", 3) && !skip("\x48\x89", 2) &&
+        !skip("\x89", 1)) {
+        return false;
+    }
+    const unsigned operands = *at & 0xc7U;
+    return operands == 0x45 || operands == 0x85;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_UNWIND_UNOPTIMISED_CODE_HPP
+
 // cfi_to_rule.hpp - turns what an unwind table says about an address into one of a few rules.
 
 #ifndef ALLOCSCOPE_UNWIND_CFI_TO_RULE_HPP
@@ -12431,7 +12506,10 @@ ALLOCSCOPE_INLINE unwind_rule rule_from_eh_frame(const eh_frame_image& image,
         if (search == fde_search::none || !about.is_signal_frame) return rule_kind::unknown;
     }
     if (search == fde_search::unreadable) return rule_kind::unsupported;
-    return rule_from_program(image, about, about.is_signal_frame ? pc : pc - 1);
+    unwind_rule rule = rule_from_program(image, about, about.is_signal_frame ? pc : pc - 1);
+    rule.is_unoptimised =
+        rule.kind == rule_kind::frame_pointer && is_unoptimised(image.code, about.begin);
+    return rule;
 }
 
 namespace cfi_to_rule_detail {
@@ -12467,6 +12545,7 @@ ALLOCSCOPE_NOINLINE bool find_live_image(std::uintptr_t pc, eh_frame_image& imag
     }
     const eh_frame_header header = read_eh_frame_header(image.index, image.index_address);
     if (!header.is_valid) return false;
+    find_segment(segments, pc, image.code);
     image.frames = image.index;
     return image.index.holds(header.frames_address) ||
            find_segment(segments, header.frames_address, image.frames);
@@ -12798,6 +12877,7 @@ inline unwind_rule rule_under(unwinding method, const unwind_rule& rule) noexcep
     unwind_rule obeyed = frame_pointer_rule;
     if (method == unwinding::cfi) obeyed = rule_kind::outermost;
     obeyed.life = rule.life;
+    obeyed.is_unoptimised = rule.is_unoptimised;
     return obeyed;
 }
 
@@ -12823,7 +12903,14 @@ public:
     // `frame` is where the hook saved the frame pointer, below its own return address. That return
     // address always counts as a frame.
     void run(std::uintptr_t frame, std::uint32_t most_frames) noexcept {
+        run(frame, most_frames, most_frames);
+    }
+
+    // Likewise, but a stack that would be cut after `asked` frames in code without optimisation
+    // goes on to `most_unoptimised`, which may be more if `asked` is at least 4.
+    void run(std::uintptr_t frame, std::uint32_t asked, std::uint32_t most_unoptimised) noexcept {
         begin(frame);
+        std::uint32_t most_frames = asked;
         // Copies, because the compiler would read the members again after each store.
         walked_stack& out = out_;
         rule_cache& rules = rules_;
@@ -12832,7 +12919,7 @@ public:
         std::uintptr_t place = frame + word_bytes;
         std::size_t frames = 0;
         std::uint32_t ended = 0;
-        std::uint64_t shape = shape_of_start(most_frames);
+        std::uint64_t shape = shape_of_start(asked);
         for (;;) {
             const std::uintptr_t pc = read_stack_word(place);
             const rule_word rule = word_of(rules.rule_for(pc));
@@ -12854,7 +12941,10 @@ public:
                 shape += shape_of_word({place, pc});
                 break;
             }
-            if (++frames == most_frames) break;
+            if (++frames == most_frames) {
+                most_frames = most_unoptimised;
+                if (frames == most_frames || !is_unoptimised_behind(out.rules + frames)) break;
+            }
             place = place_after(static_cast<std::uint32_t>(frames - 1), out.rules[frames - 1]);
             if (place == 0) break;
         }
@@ -12991,6 +13081,14 @@ private:
         return address + static_cast<std::uintptr_t>(std::intptr_t{offset});
     }
 
+    // Whether the frames before `end` are of code without optimisation. A few of its functions are
+    // not recognised, so one of four is enough.
+    static bool is_unoptimised_behind(const unwind_rule* end) noexcept {
+        const rule_word any =
+            word_of(end[-1]) | word_of(end[-2]) | word_of(end[-3]) | word_of(end[-4]);
+        return (any & unoptimised_bit) != 0;
+    }
+
     // Where the return address of frame `n` + 1 is, if frame `n` has this rule; 0: nowhere.
     ALLOCSCOPE_FAST_PATH std::uintptr_t place_after(std::uint32_t n,
                                                     const unwind_rule& rule) noexcept {
@@ -13092,7 +13190,7 @@ ALLOCSCOPE_HOT_END
 #ifndef ALLOCSCOPE_UNWIND_REMEMBERED_CHAIN_HPP
 #define ALLOCSCOPE_UNWIND_REMEMBERED_CHAIN_HPP
 
-ALLOCSCOPE_HOT_BEGIN
+ALLOCSCOPE_TIGHT_BEGIN
 
 namespace detail {
 
@@ -13188,7 +13286,7 @@ ALLOCSCOPE_NOINLINE bool has_same_modules(remembered_chain& chain) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_HOT_END
+ALLOCSCOPE_TIGHT_END
 
 #endif  // ALLOCSCOPE_UNWIND_REMEMBERED_CHAIN_HPP
 
@@ -13197,7 +13295,7 @@ ALLOCSCOPE_HOT_END
 #ifndef ALLOCSCOPE_UNWIND_CHAIN_MEMO_HPP
 #define ALLOCSCOPE_UNWIND_CHAIN_MEMO_HPP
 
-ALLOCSCOPE_HOT_BEGIN
+ALLOCSCOPE_TIGHT_BEGIN
 
 namespace detail {
 
@@ -13214,6 +13312,7 @@ public:
         release();
         method_ = method;
         generation_ = 0;
+        most_frames_ = most_frames;
         // A frame needs a pair with its place (24 bytes) or two single words, rarely three, and a
         // rule. Chains that need more room are not kept.
         const std::size_t needed =
@@ -13223,6 +13322,9 @@ public:
         entries_ = static_cast<char*>(reserve_pages(mapped_bytes()));
         return entries_ != nullptr;
     }
+
+    // The depth that it is prepared for.
+    std::uint32_t most_frames() const noexcept { return most_frames_; }
 
     ALLOCSCOPE_FAST_PATH void release() noexcept {
         if (entries_ != nullptr) return_reservation(entries_, mapped_bytes());
@@ -13537,13 +13639,14 @@ private:
     char* entries_ = nullptr;
     std::size_t stride_ = 0;
     unwinding method_ = unwinding::automatic;
+    std::uint32_t most_frames_ = 0;
     std::uint32_t generation_ = 0;
     owned_counter touched_bytes_;
 };
 
 }  // namespace detail
 
-ALLOCSCOPE_HOT_END
+ALLOCSCOPE_TIGHT_END
 
 #endif  // ALLOCSCOPE_UNWIND_CHAIN_MEMO_HPP
 
@@ -13658,7 +13761,8 @@ struct thread_state : thread_entry {
     stack_bounds bounds;
 
     // --- at boundaries and for new stacks ---
-    std::uint32_t frames = 0;  // how many return addresses to keep
+    std::uint32_t frames = 0;             // how many return addresses to keep
+    bool has_unoptimised_stacks = false;  // has met stacks with more: unoptimised_frames()
     unwinding method = unwinding::automatic;
     std::uint32_t many_windows = 0;  // windows without a mask bit are open
     std::uint32_t tables = 0;        // generation of the tables the caches belong to
@@ -13707,6 +13811,11 @@ struct thread_state : thread_entry {
     atomic<unmasked_shares*> more_shares{nullptr};
     own_demand own;
 
+    // Makes the memo; it has no chains then. Returns false when there is no memory.
+    bool prepare_memo() noexcept { return memo.prepare(memo_frames(), method); }
+    std::uint32_t memo_frames() const noexcept {
+        return has_unoptimised_stacks ? unoptimised_frames(frames) : frames;
+    }
     ALLOCSCOPE_INLINE thread_state& primary() const noexcept {
         return *primary_state.load(memory_order::relaxed);
     }
@@ -15324,6 +15433,7 @@ inline void begin_state(thread_state& state, thread_state& primary,
     // refreshed, because the depth differs then. They are not dropped here, because another thread
     // may be giving the tables back at this moment.
     state.frames = 0;
+    state.has_unoptimised_stacks = false;
 }
 
 // The state of the calling thread, made on its first call; null when there is no memory.
@@ -15879,9 +15989,10 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
         thread.frames = needs.frames;
         thread.method = method;
     }
+    if (thread.memo.most_frames() != thread.memo_frames()) thread.memo.release();
     // Without its caches the thread records no stacks; find_cohort() counts that as a loss.
     if (thread.mode >= charge::stacks && !thread.memo.is_ready()) {
-        const bool is_ready = thread.memo.prepare(thread.frames, thread.method);
+        const bool is_ready = thread.prepare_memo();
         if (!is_ready && thread.mode == charge::stacks) thread.mode = charge::stacks_without_memo;
     }
     if (thread.bounds.high == 0) thread.bounds = current_stack_bounds(frame);
@@ -16359,7 +16470,8 @@ inline std::uint32_t cohort_of_stack(thread_state& thread, std::uint64_t hash,
 inline void walk_into_scratch(thread_state& thread, const stack_bounds& bounds,
                               std::uintptr_t frame) noexcept {
     walked_stack& stack = thread.scratch;
-    stack_walk{bounds, thread.rules, stack, thread.method}.run(frame, thread.frames);
+    stack_walk{bounds, thread.rules, stack, thread.method}.run(frame, thread.frames,
+                                                               unoptimised_frames(thread.frames));
     visit_modules_that_may_go(stack, note_module);
 }
 
@@ -16368,6 +16480,10 @@ inline void walk_into_scratch(thread_state& thread, const stack_bounds& bounds,
 ALLOCSCOPE_NOINLINE std::uint32_t find_by_walk(thread_state& thread, remembered_chain& memo,
                                                std::uintptr_t frame, std::uint32_t tag) noexcept {
     walk_into_scratch(thread, thread.bounds, frame);
+    if (thread.scratch.frame_count > thread.frames && !thread.has_unoptimised_stacks) {
+        thread.has_unoptimised_stacks = true;
+        thread.forget_view();  // the next event then makes room for such chains
+    }
     thread.memo.remember(memo, frame, thread.scratch);
     const std::uint64_t hash = stack_hash(memo.sum);
     const site* const known =
@@ -16418,7 +16534,7 @@ inline std::uint32_t remembered_cohort(thread_state& thread, std::uintptr_t fram
 }
 
 inline bool prepare_caches(thread_state& thread) noexcept {
-    return thread.memo.is_ready() || thread.memo.prepare(thread.frames, thread.method);
+    return thread.memo.is_ready() || thread.prepare_memo();
 }
 
 // Returns the cohort of an allocation whose hook has its frame at `frame`. If the memo has a
@@ -20054,7 +20170,7 @@ inline void read_sites(live_window& to, const window_facts& facts) {
         i = end;
         if (here.objects == 0 && here.allocations == 0) continue;
         add_parts(to, here, &found[begin], end - begin, in_samples, details);
-        all_frames += add_known_facts(here, to.wanted.stack_frames);
+        all_frames += add_known_facts(here, unoptimised_frames(to.wanted.stack_frames));
         (here.objects != 0 ? to.sites : to.gone).push_back(here);
     }
     to.frames.reserve(all_frames);
@@ -21869,6 +21985,19 @@ struct named_stack {
         return user_frame < frame_count ? frames[user_frame].function : "";
     }
 
+    // How many frames a snapshot shows that has `calls` frames of each stack: so many with what is
+    // inlined in them, and then on to the user's.
+    std::uint16_t shown_frames(std::uint32_t calls) const noexcept {
+        const std::uint32_t least = user_frame < frame_count ? user_frame + 1U : 0U;
+        std::uint16_t shown = 0;
+        bool is_inside = false;  // a call with others inlined in it
+        while (shown < frame_count && (is_inside || calls != 0 || shown < least)) {
+            is_inside = frames[shown++].is_inlined;
+            if (!is_inside && calls != 0) --calls;
+        }
+        return shown;
+    }
+
     // The address of the frame that asked for the memory; 0: none.
     std::uintptr_t asking_address() const noexcept {
         return asking_frame < frame_count ? frames[asking_frame].address : 0;
@@ -21876,6 +22005,21 @@ struct named_stack {
 };
 
 static_assert(sizeof(named_stack) == 88, "a hundred thousand of them are kept");
+
+// Sets what rows and stacks have in common. `recorded` frames were recorded, `asked` are asked for.
+template <class Shown>
+void show_stack(Shown& made, const named_stack& stack, const char* file, std::uint32_t recorded,
+                std::uint32_t asked) noexcept {
+    made.frames = stack.frames;
+    made.frame_count = recorded > asked ? stack.shown_frames(asked) : stack.frame_count;
+    made.user_frame = stack.user_frame < made.frame_count ? stack.user_frame : made.frame_count;
+    made.file = file;
+    made.line = stack.line();
+    made.type = stack.type;
+    made.function = stack.function();
+    made.offset = stack.offset();
+    made.type_source = symbolize::word_of(stack.evidence);
+}
 
 }  // namespace detail
 
@@ -34612,6 +34756,7 @@ struct kept_stacks {
     list<snapshot::stack_details> details;
     list<std::uintptr_t> frames;
     list<file_name> files;
+    std::uint32_t stack_frames;  // options::stack_frames
     bool is_sampled;
 };
 
@@ -34657,22 +34802,14 @@ private:
 // --- stacks ---
 
 inline snapshot::stack stack_of(const live_site& site, const named_stack& named, const char* file,
-                                bool is_sampled) noexcept {
+                                const kept_stacks& kept) noexcept {
     snapshot::stack made{};
-    made.frames = named.frames;
-    made.frame_count = named.frame_count;
-    made.user_frame = named.user_frame;
+    show_stack(made, named, file, site.frame_count, kept.stack_frames);
     made.objects = site.objects;
     made.bytes = site.bytes;
     made.allocations = site.allocations;
     made.bytes_allocated = site.bytes_allocated;
-    made.file = file;
-    made.line = named.line();
-    made.type = named.type;
-    made.function = named.function();
-    made.offset = named.offset();
-    made.type_source = symbolize::word_of(named.evidence);
-    if (is_sampled) {
+    if (kept.is_sampled) {
         set_estimates(made, *site.samples);
     } else {
         set_exact(made);
@@ -34735,7 +34872,7 @@ inline void name_all(const kept_stacks& kept, name_book& book, std::uint64_t pro
     threads.name_them();
     const auto add = [&](const live_site& site, const named_stack& named) {
         const char* file = named.path[0] != '\0' ? book.keep(file_of(named.path)) : named.place;
-        snapshot::stack& stack = stacks.push_back(stack_of(site, named, file, kept.is_sampled));
+        snapshot::stack& stack = stacks.push_back(stack_of(site, named, file, kept));
         threads.add_to(stack, site, kept.parts.data(), kept.is_sampled, kept.details.data());
         if (site.details != 0) stack.details = kept.details.data() + site.details - 1;
     };
@@ -35311,6 +35448,7 @@ struct row_key {
 struct row_sum {
     const named_stack* stack;  // of the site with most objects
     std::uint64_t stack_objects;
+    std::uint32_t recorded_frames;  // of that site
     std::uint64_t objects;
     std::uint64_t bytes;
     std::uint64_t sites;
@@ -35333,26 +35471,20 @@ inline void sum_rows(table<by_bytes<row_key>, row_sum>& rows, const live_window&
         if (row.stack == nullptr || site.objects > row.stack_objects) {
             row.stack_objects = site.objects;
             row.stack = &stack;
+            row.recorded_frames = site.frame_count;
         }
     }
 }
 
-inline snapshot::row row_of(const row_sum& sum, const char* file, bool is_sampled) noexcept {
-    const named_stack& stack = *sum.stack;
+inline snapshot::row row_of(const row_sum& sum, const char* file,
+                            const live_window& window) noexcept {
     snapshot::row made{};
     made.objects = sum.objects;
     made.bytes = sum.bytes;
+    const bool is_sampled = window.wanted.record == recording::sampled;
     if (is_sampled) set_estimates(made, *sum.samples);  // rounded once, not once for each stack
-    made.file = file;
-    made.line = stack.line();
-    made.type = stack.type;
-    made.function = stack.function();
-    made.offset = stack.offset();
     made.sites = sum.sites;
-    made.frames = stack.frames;
-    made.frame_count = stack.frame_count;
-    made.user_frame = stack.user_frame;
-    made.type_source = symbolize::word_of(stack.evidence);
+    show_stack(made, *sum.stack, file, sum.recorded_frames, window.wanted.stack_frames);
     return made;
 }
 
@@ -35376,12 +35508,11 @@ inline void make_rows(list<snapshot::row>& rows, list<file_name>& names, name_bo
     for (const auto& number : numbers) {
         names.push_back({static_cast<const char*>(number.key), book.keep(files[number.value])});
     }
-    const bool is_sampled = window.wanted.record == recording::sampled;
     rows.reserve(sums.size());
     for (const auto& sum : sums) {
         const std::size_t* number = numbers.find(sum.key.path);
         const char* file = number != nullptr ? names[*number].file : sum.key.place;
-        rows.push_back(row_of(sum.value, file, is_sampled));
+        rows.push_back(row_of(sum.value, file, window));
     }
 }
 
@@ -35478,10 +35609,11 @@ inline void add_rows_of(snapshot_block& block, name_book& book, const live_windo
     hold_book(book);
     block.keep({&book, &let_go_of_book});
     if (info.record == recording::counters) return;
-    block.set_stacks(&find_stacks_of_window,
-                     block.memory().make<kept_stacks>(kept_stacks{
-                         window.sites, stacks, window.gone, window.parts, window.details,
-                         window.frames, files, info.record == recording::sampled}));
+    block.set_stacks(
+        &find_stacks_of_window,
+        block.memory().make<kept_stacks>(kept_stacks{
+            window.sites, stacks, window.gone, window.parts, window.details, window.frames, files,
+            window.wanted.stack_frames, info.record == recording::sampled}));
 }
 
 }  // namespace detail

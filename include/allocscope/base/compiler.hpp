@@ -13,7 +13,7 @@
 //                        a unique symbol would keep a plugin from being unloaded
 // ALLOCSCOPE_LIKELY      a branch hint; use it where a mispredicted layout was measured
 //
-// Six grades of code replace ALLOCSCOPE_NAMESPACE_BEGIN and _END by a _BEGIN and _END of their
+// Seven grades of code replace ALLOCSCOPE_NAMESPACE_BEGIN and _END by a _BEGIN and _END of their
 // own. The colder a grade, the less time its compilation takes (docs/decisions/0011). This holds
 // only for our own code; templates of the standard library are compiled as everywhere else.
 //
@@ -23,6 +23,7 @@
 //     MILD   as RARE                      loops over debug information and sources
 //     WARM   -O1; as RARE, clang++        the inmost of these; sums of windows, details of events
 //     HOT    -O as given                  what an allocation runs through
+//     TIGHT  as HOT; -O1 at -O0, g++      the inmost of it: a step for each frame of a stack
 //
 // g++ does not track the variables of any of them for debuggers, which takes time and changes no
 // code.
@@ -83,6 +84,8 @@
             "clang attribute push(__attribute__((nodebug)), apply_to = hasType(functionType))") \
             ALLOCSCOPE_NAMESPACE_BEGIN
     #define ALLOCSCOPE_HOT_END ALLOCSCOPE_NAMESPACE_END _Pragma("clang attribute pop")
+    #define ALLOCSCOPE_TIGHT_BEGIN ALLOCSCOPE_HOT_BEGIN
+    #define ALLOCSCOPE_TIGHT_END ALLOCSCOPE_HOT_END
     #define ALLOCSCOPE_COLD_BEGIN _Pragma("clang optimize off") ALLOCSCOPE_HOT_BEGIN
     #define ALLOCSCOPE_COLD_END ALLOCSCOPE_HOT_END _Pragma("clang optimize on")
     #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_COLD_BEGIN
@@ -96,19 +99,22 @@
     #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_RARE_BEGIN
     #define ALLOCSCOPE_WARM_END ALLOCSCOPE_RARE_END
 #else
+    #define ALLOCSCOPE_PRIVATE_PRAGMA(...) _Pragma(#__VA_ARGS__)
+    // The pragma comes last: g++ 16 forgets what follows it in the same macro.
+    #define ALLOCSCOPE_PRIVATE_GRADE_BEGIN(...)                \
+        ALLOCSCOPE_NAMESPACE_BEGIN _Pragma("GCC push_options") \
+            ALLOCSCOPE_PRIVATE_PRAGMA(GCC optimize(__VA_ARGS__))
+    #define ALLOCSCOPE_PRIVATE_GRADE_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
     #if defined(__OPTIMIZE__)
-        #define ALLOCSCOPE_PRIVATE_PRAGMA(...) _Pragma(#__VA_ARGS__)
-        // The pragma comes last: g++ 16 forgets what follows it in the same macro.
-        #define ALLOCSCOPE_PRIVATE_GRADE_BEGIN(...)                \
-            ALLOCSCOPE_NAMESPACE_BEGIN _Pragma("GCC push_options") \
-                ALLOCSCOPE_PRIVATE_PRAGMA(GCC optimize(__VA_ARGS__))
-        #define ALLOCSCOPE_PRIVATE_GRADE_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
         #define ALLOCSCOPE_HOT_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN("no-var-tracking")
         #define ALLOCSCOPE_HOT_END ALLOCSCOPE_PRIVATE_GRADE_END
+        #define ALLOCSCOPE_TIGHT_BEGIN ALLOCSCOPE_HOT_BEGIN
+        #define ALLOCSCOPE_TIGHT_END ALLOCSCOPE_HOT_END
         #define ALLOCSCOPE_PRIVATE_COOL                                                  \
             "Og", "no-var-tracking", "no-guess-branch-probability", "no-reorder-blocks", \
                 "no-compare-elim", "no-cprop-registers", "no-combine-stack-adjustments", \
-                "no-forward-propagate", "no-tree-ccp", "no-dce", "no-ipa-pure-const"
+                "no-forward-propagate", "no-tree-ccp", "no-tree-fre", "no-dce",          \
+                "no-ipa-pure-const"
         #define ALLOCSCOPE_PRIVATE_RARE optimize(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_END ALLOCSCOPE_PRIVATE_GRADE_END
@@ -123,6 +129,8 @@
     #else
         #define ALLOCSCOPE_HOT_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_HOT_END ALLOCSCOPE_NAMESPACE_END
+        #define ALLOCSCOPE_TIGHT_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN("O1", "no-var-tracking")
+        #define ALLOCSCOPE_TIGHT_END ALLOCSCOPE_PRIVATE_GRADE_END
         #define ALLOCSCOPE_PRIVATE_RARE
         #define ALLOCSCOPE_COLD_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END

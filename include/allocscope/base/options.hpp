@@ -40,7 +40,10 @@ enum class unwinding {
 struct options {
     recording record = recording::exact;
     threads from = threads::all;
-    std::uint32_t stack_frames = 24;  // return addresses kept of each stack: 1..128
+    // Return addresses kept of each stack: 1..128. With 24 or more, a stack that would be cut in
+    // code without optimisation goes on for up to 40 frames, and is shown as far as the user's
+    // line.
+    std::uint32_t stack_frames = 24;
     // Mean bytes between two samples: at least 1, which records every event. Each object counts 16
     // bytes more than were requested. Windows that are open at the same time all use the smallest
     // of their values.
@@ -62,6 +65,20 @@ struct options {
 // The allowed range of options::stack_frames.
 constexpr std::uint32_t min_stack_frames = 1;
 constexpr std::uint32_t max_stack_frames = 128;
+
+namespace detail {
+
+// How many frames are recorded of a stack that would be cut in code without optimisation. Nothing
+// is inlined there: the copy of a map of variants allocates 40 calls below the user's line. A
+// snapshot shows as many as were asked for, and goes on only to the user's frame. A window that
+// asks for fewer frames than the default gets no more.
+constexpr std::uint32_t unoptimised_frames(std::uint32_t asked) noexcept {
+    constexpr std::uint32_t more = 40;
+    if (asked < options{}.stack_frames) return asked;
+    return asked < max_stack_frames - more ? asked + more : max_stack_frames;
+}
+
+}  // namespace detail
 
 ALLOCSCOPE_NAMESPACE_END
 

@@ -34,6 +34,7 @@ struct eh_frame_image {
     mapped_bytes index;               // the segment that holds .eh_frame_hdr
     std::uint64_t index_address = 0;  // where .eh_frame_hdr begins
     mapped_bytes frames;              // the segment that holds .eh_frame
+    mapped_bytes code;                // the segment that holds the code that is asked for, or empty
 };
 
 struct eh_frame_header {

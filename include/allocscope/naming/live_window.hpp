@@ -324,7 +324,7 @@ inline void read_sites(live_window& to, const window_facts& facts) {
         i = end;
         if (here.objects == 0 && here.allocations == 0) continue;
         add_parts(to, here, &found[begin], end - begin, in_samples, details);
-        all_frames += add_known_facts(here, to.wanted.stack_frames);
+        all_frames += add_known_facts(here, unoptimised_frames(to.wanted.stack_frames));
         (here.objects != 0 ? to.sites : to.gone).push_back(here);
     }
     to.frames.reserve(all_frames);

@@ -12,6 +12,7 @@
 #define ALLOCSCOPE_NAMING_NAMED_STACK_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/base/options.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/platform/met_modules.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
@@ -62,6 +63,19 @@ struct named_stack {
         return user_frame < frame_count ? frames[user_frame].function : "";
     }
 
+    // How many frames a snapshot shows that has `calls` frames of each stack: so many with what is
+    // inlined in them, and then on to the user's.
+    std::uint16_t shown_frames(std::uint32_t calls) const noexcept {
+        const std::uint32_t least = user_frame < frame_count ? user_frame + 1U : 0U;
+        std::uint16_t shown = 0;
+        bool is_inside = false;  // a call with others inlined in it
+        while (shown < frame_count && (is_inside || calls != 0 || shown < least)) {
+            is_inside = frames[shown++].is_inlined;
+            if (!is_inside && calls != 0) --calls;
+        }
+        return shown;
+    }
+
     // The address of the frame that asked for the memory; 0: none.
     std::uintptr_t asking_address() const noexcept {
         return asking_frame < frame_count ? frames[asking_frame].address : 0;
@@ -69,6 +83,21 @@ struct named_stack {
 };
 
 static_assert(sizeof(named_stack) == 88, "a hundred thousand of them are kept");
+
+// Sets what rows and stacks have in common. `recorded` frames were recorded, `asked` are asked for.
+template <class Shown>
+void show_stack(Shown& made, const named_stack& stack, const char* file, std::uint32_t recorded,
+                std::uint32_t asked) noexcept {
+    made.frames = stack.frames;
+    made.frame_count = recorded > asked ? stack.shown_frames(asked) : stack.frame_count;
+    made.user_frame = stack.user_frame < made.frame_count ? stack.user_frame : made.frame_count;
+    made.file = file;
+    made.line = stack.line();
+    made.type = stack.type;
+    made.function = stack.function();
+    made.offset = stack.offset();
+    made.type_source = symbolize::word_of(stack.evidence);
+}
 
 }  // namespace detail
 

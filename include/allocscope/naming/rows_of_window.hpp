@@ -117,6 +117,7 @@ struct row_key {
 struct row_sum {
     const named_stack* stack;  // of the site with most objects
     std::uint64_t stack_objects;
+    std::uint32_t recorded_frames;  // of that site
     std::uint64_t objects;
     std::uint64_t bytes;
     std::uint64_t sites;
@@ -139,26 +140,20 @@ inline void sum_rows(table<by_bytes<row_key>, row_sum>& rows, const live_window&
         if (row.stack == nullptr || site.objects > row.stack_objects) {
             row.stack_objects = site.objects;
             row.stack = &stack;
+            row.recorded_frames = site.frame_count;
         }
     }
 }
 
-inline snapshot::row row_of(const row_sum& sum, const char* file, bool is_sampled) noexcept {
-    const named_stack& stack = *sum.stack;
+inline snapshot::row row_of(const row_sum& sum, const char* file,
+                            const live_window& window) noexcept {
     snapshot::row made{};
     made.objects = sum.objects;
     made.bytes = sum.bytes;
+    const bool is_sampled = window.wanted.record == recording::sampled;
     if (is_sampled) set_estimates(made, *sum.samples);  // rounded once, not once for each stack
-    made.file = file;
-    made.line = stack.line();
-    made.type = stack.type;
-    made.function = stack.function();
-    made.offset = stack.offset();
     made.sites = sum.sites;
-    made.frames = stack.frames;
-    made.frame_count = stack.frame_count;
-    made.user_frame = stack.user_frame;
-    made.type_source = symbolize::word_of(stack.evidence);
+    show_stack(made, *sum.stack, file, sum.recorded_frames, window.wanted.stack_frames);
     return made;
 }
 
@@ -182,12 +177,11 @@ inline void make_rows(list<snapshot::row>& rows, list<file_name>& names, name_bo
     for (const auto& number : numbers) {
         names.push_back({static_cast<const char*>(number.key), book.keep(files[number.value])});
     }
-    const bool is_sampled = window.wanted.record == recording::sampled;
     rows.reserve(sums.size());
     for (const auto& sum : sums) {
         const std::size_t* number = numbers.find(sum.key.path);
         const char* file = number != nullptr ? names[*number].file : sum.key.place;
-        rows.push_back(row_of(sum.value, file, is_sampled));
+        rows.push_back(row_of(sum.value, file, window));
     }
 }
 
@@ -284,10 +278,11 @@ inline void add_rows_of(snapshot_block& block, name_book& book, const live_windo
     hold_book(book);
     block.keep({&book, &let_go_of_book});
     if (info.record == recording::counters) return;
-    block.set_stacks(&find_stacks_of_window,
-                     block.memory().make<kept_stacks>(kept_stacks{
-                         window.sites, stacks, window.gone, window.parts, window.details,
-                         window.frames, files, info.record == recording::sampled}));
+    block.set_stacks(
+        &find_stacks_of_window,
+        block.memory().make<kept_stacks>(kept_stacks{
+            window.sites, stacks, window.gone, window.parts, window.details, window.frames, files,
+            window.wanted.stack_frames, info.record == recording::sampled}));
 }
 
 }  // namespace detail

@@ -51,6 +51,7 @@ struct kept_stacks {
     list<snapshot::stack_details> details;
     list<std::uintptr_t> frames;
     list<file_name> files;
+    std::uint32_t stack_frames;  // options::stack_frames
     bool is_sampled;
 };
 
@@ -96,22 +97,14 @@ private:
 // --- stacks ---
 
 inline snapshot::stack stack_of(const live_site& site, const named_stack& named, const char* file,
-                                bool is_sampled) noexcept {
+                                const kept_stacks& kept) noexcept {
     snapshot::stack made{};
-    made.frames = named.frames;
-    made.frame_count = named.frame_count;
-    made.user_frame = named.user_frame;
+    show_stack(made, named, file, site.frame_count, kept.stack_frames);
     made.objects = site.objects;
     made.bytes = site.bytes;
     made.allocations = site.allocations;
     made.bytes_allocated = site.bytes_allocated;
-    made.file = file;
-    made.line = named.line();
-    made.type = named.type;
-    made.function = named.function();
-    made.offset = named.offset();
-    made.type_source = symbolize::word_of(named.evidence);
-    if (is_sampled) {
+    if (kept.is_sampled) {
         set_estimates(made, *site.samples);
     } else {
         set_exact(made);
@@ -174,7 +167,7 @@ inline void name_all(const kept_stacks& kept, name_book& book, std::uint64_t pro
     threads.name_them();
     const auto add = [&](const live_site& site, const named_stack& named) {
         const char* file = named.path[0] != '\0' ? book.keep(file_of(named.path)) : named.place;
-        snapshot::stack& stack = stacks.push_back(stack_of(site, named, file, kept.is_sampled));
+        snapshot::stack& stack = stacks.push_back(stack_of(site, named, file, kept));
         threads.add_to(stack, site, kept.parts.data(), kept.is_sampled, kept.details.data());
         if (site.details != 0) stack.details = kept.details.data() + site.details - 1;
     };

@@ -286,7 +286,8 @@ inline std::uint32_t cohort_of_stack(thread_state& thread, std::uint64_t hash,
 inline void walk_into_scratch(thread_state& thread, const stack_bounds& bounds,
                               std::uintptr_t frame) noexcept {
     walked_stack& stack = thread.scratch;
-    stack_walk{bounds, thread.rules, stack, thread.method}.run(frame, thread.frames);
+    stack_walk{bounds, thread.rules, stack, thread.method}.run(frame, thread.frames,
+                                                               unoptimised_frames(thread.frames));
     visit_modules_that_may_go(stack, note_module);
 }
 
@@ -295,6 +296,10 @@ inline void walk_into_scratch(thread_state& thread, const stack_bounds& bounds,
 ALLOCSCOPE_NOINLINE std::uint32_t find_by_walk(thread_state& thread, remembered_chain& memo,
                                                std::uintptr_t frame, std::uint32_t tag) noexcept {
     walk_into_scratch(thread, thread.bounds, frame);
+    if (thread.scratch.frame_count > thread.frames && !thread.has_unoptimised_stacks) {
+        thread.has_unoptimised_stacks = true;
+        thread.forget_view();  // the next event then makes room for such chains
+    }
     thread.memo.remember(memo, frame, thread.scratch);
     const std::uint64_t hash = stack_hash(memo.sum);
     const site* const known =
@@ -345,7 +350,7 @@ inline std::uint32_t remembered_cohort(thread_state& thread, std::uintptr_t fram
 }
 
 inline bool prepare_caches(thread_state& thread) noexcept {
-    return thread.memo.is_ready() || thread.memo.prepare(thread.frames, thread.method);
+    return thread.memo.is_ready() || thread.prepare_memo();
 }
 
 // Returns the cohort of an allocation whose hook has its frame at `frame`. If the memo has a

@@ -203,6 +203,7 @@ inline void begin_state(thread_state& state, thread_state& primary,
     // refreshed, because the depth differs then. They are not dropped here, because another thread
     // may be giving the tables back at this moment.
     state.frames = 0;
+    state.has_unoptimised_stacks = false;
 }
 
 // The state of the calling thread, made on its first call; null when there is no memory.

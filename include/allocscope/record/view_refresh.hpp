@@ -145,9 +145,10 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
         thread.frames = needs.frames;
         thread.method = method;
     }
+    if (thread.memo.most_frames() != thread.memo_frames()) thread.memo.release();
     // Without its caches the thread records no stacks; find_cohort() counts that as a loss.
     if (thread.mode >= charge::stacks && !thread.memo.is_ready()) {
-        const bool is_ready = thread.memo.prepare(thread.frames, thread.method);
+        const bool is_ready = thread.prepare_memo();
         if (!is_ready && thread.mode == charge::stacks) thread.mode = charge::stacks_without_memo;
     }
     if (thread.bounds.high == 0) thread.bounds = current_stack_bounds(frame);

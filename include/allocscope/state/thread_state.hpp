@@ -140,7 +140,8 @@ struct thread_state : thread_entry {
     stack_bounds bounds;
 
     // --- at boundaries and for new stacks ---
-    std::uint32_t frames = 0;  // how many return addresses to keep
+    std::uint32_t frames = 0;             // how many return addresses to keep
+    bool has_unoptimised_stacks = false;  // has met stacks with more: unoptimised_frames()
     unwinding method = unwinding::automatic;
     std::uint32_t many_windows = 0;  // windows without a mask bit are open
     std::uint32_t tables = 0;        // generation of the tables the caches belong to
@@ -189,6 +190,11 @@ struct thread_state : thread_entry {
     atomic<unmasked_shares*> more_shares{nullptr};
     own_demand own;
 
+    // Makes the memo; it has no chains then. Returns false when there is no memory.
+    bool prepare_memo() noexcept { return memo.prepare(memo_frames(), method); }
+    std::uint32_t memo_frames() const noexcept {
+        return has_unoptimised_stacks ? unoptimised_frames(frames) : frames;
+    }
     ALLOCSCOPE_INLINE thread_state& primary() const noexcept {
         return *primary_state.load(memory_order::relaxed);
     }

@@ -29,6 +29,7 @@
 #include <allocscope/unwind/holding_module.hpp>
 #include <allocscope/unwind/module_segments.hpp>
 #include <allocscope/unwind/return_address_check.hpp>
+#include <allocscope/unwind/unoptimised_code.hpp>
 #include <allocscope/unwind/unwind_rule.hpp>
 
 #include <cstdint>  // int16_t ... uintptr_t
@@ -106,7 +107,10 @@ ALLOCSCOPE_INLINE unwind_rule rule_from_eh_frame(const eh_frame_image& image,
         if (search == fde_search::none || !about.is_signal_frame) return rule_kind::unknown;
     }
     if (search == fde_search::unreadable) return rule_kind::unsupported;
-    return rule_from_program(image, about, about.is_signal_frame ? pc : pc - 1);
+    unwind_rule rule = rule_from_program(image, about, about.is_signal_frame ? pc : pc - 1);
+    rule.is_unoptimised =
+        rule.kind == rule_kind::frame_pointer && is_unoptimised(image.code, about.begin);
+    return rule;
 }
 
 namespace cfi_to_rule_detail {
@@ -142,6 +146,7 @@ ALLOCSCOPE_NOINLINE bool find_live_image(std::uintptr_t pc, eh_frame_image& imag
     }
     const eh_frame_header header = read_eh_frame_header(image.index, image.index_address);
     if (!header.is_valid) return false;
+    find_segment(segments, pc, image.code);
     image.frames = image.index;
     return image.index.holds(header.frames_address) ||
            find_segment(segments, header.frames_address, image.frames);

@@ -53,7 +53,7 @@
 #include <cstdint>  // uint32_t, uintptr_t
 #include <cstring>  // memcpy
 
-ALLOCSCOPE_HOT_BEGIN
+ALLOCSCOPE_TIGHT_BEGIN
 
 namespace detail {
 
@@ -70,6 +70,7 @@ public:
         release();
         method_ = method;
         generation_ = 0;
+        most_frames_ = most_frames;
         // A frame needs a pair with its place (24 bytes) or two single words, rarely three, and a
         // rule. Chains that need more room are not kept.
         const std::size_t needed =
@@ -79,6 +80,9 @@ public:
         entries_ = static_cast<char*>(reserve_pages(mapped_bytes()));
         return entries_ != nullptr;
     }
+
+    // The depth that it is prepared for.
+    std::uint32_t most_frames() const noexcept { return most_frames_; }
 
     ALLOCSCOPE_FAST_PATH void release() noexcept {
         if (entries_ != nullptr) return_reservation(entries_, mapped_bytes());
@@ -393,12 +397,13 @@ private:
     char* entries_ = nullptr;
     std::size_t stride_ = 0;
     unwinding method_ = unwinding::automatic;
+    std::uint32_t most_frames_ = 0;
     std::uint32_t generation_ = 0;
     owned_counter touched_bytes_;
 };
 
 }  // namespace detail
 
-ALLOCSCOPE_HOT_END
+ALLOCSCOPE_TIGHT_END
 
 #endif  // ALLOCSCOPE_UNWIND_CHAIN_MEMO_HPP

@@ -19,7 +19,7 @@
 
 #include <cstdint>  // uint16_t ... uintptr_t
 
-ALLOCSCOPE_HOT_BEGIN
+ALLOCSCOPE_TIGHT_BEGIN
 
 namespace detail {
 
@@ -115,6 +115,6 @@ ALLOCSCOPE_NOINLINE bool has_same_modules(remembered_chain& chain) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_HOT_END
+ALLOCSCOPE_TIGHT_END
 
 #endif  // ALLOCSCOPE_UNWIND_REMEMBERED_CHAIN_HPP

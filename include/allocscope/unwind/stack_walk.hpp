@@ -26,7 +26,7 @@
 //
 // A walk never reads outside [frame, bounds.high): each CFA must lie above the one before and below
 // the end of the stack. It makes no libc call and no system call, takes no lock, and ends after at
-// most `most_frames` + 1 steps.
+// most `most_unoptimised` + 1 steps.
 
 #ifndef ALLOCSCOPE_UNWIND_STACK_WALK_HPP
 #define ALLOCSCOPE_UNWIND_STACK_WALK_HPP
@@ -101,6 +101,7 @@ inline unwind_rule rule_under(unwinding method, const unwind_rule& rule) noexcep
     unwind_rule obeyed = frame_pointer_rule;
     if (method == unwinding::cfi) obeyed = rule_kind::outermost;
     obeyed.life = rule.life;
+    obeyed.is_unoptimised = rule.is_unoptimised;
     return obeyed;
 }
 
@@ -126,7 +127,14 @@ public:
     // `frame` is where the hook saved the frame pointer, below its own return address. That return
     // address always counts as a frame.
     void run(std::uintptr_t frame, std::uint32_t most_frames) noexcept {
+        run(frame, most_frames, most_frames);
+    }
+
+    // Likewise, but a stack that would be cut after `asked` frames in code without optimisation
+    // goes on to `most_unoptimised`, which may be more if `asked` is at least 4.
+    void run(std::uintptr_t frame, std::uint32_t asked, std::uint32_t most_unoptimised) noexcept {
         begin(frame);
+        std::uint32_t most_frames = asked;
         // Copies, because the compiler would read the members again after each store.
         walked_stack& out = out_;
         rule_cache& rules = rules_;
@@ -135,7 +143,7 @@ public:
         std::uintptr_t place = frame + word_bytes;
         std::size_t frames = 0;
         std::uint32_t ended = 0;
-        std::uint64_t shape = shape_of_start(most_frames);
+        std::uint64_t shape = shape_of_start(asked);
         for (;;) {
             const std::uintptr_t pc = read_stack_word(place);
             const rule_word rule = word_of(rules.rule_for(pc));
@@ -157,7 +165,10 @@ public:
                 shape += shape_of_word({place, pc});
                 break;
             }
-            if (++frames == most_frames) break;
+            if (++frames == most_frames) {
+                most_frames = most_unoptimised;
+                if (frames == most_frames || !is_unoptimised_behind(out.rules + frames)) break;
+            }
             place = place_after(static_cast<std::uint32_t>(frames - 1), out.rules[frames - 1]);
             if (place == 0) break;
         }
@@ -292,6 +303,14 @@ private:
 
     static std::uintptr_t plus(std::uintptr_t address, std::int32_t offset) noexcept {
         return address + static_cast<std::uintptr_t>(std::intptr_t{offset});
+    }
+
+    // Whether the frames before `end` are of code without optimisation. A few of its functions are
+    // not recognised, so one of four is enough.
+    static bool is_unoptimised_behind(const unwind_rule* end) noexcept {
+        const rule_word any =
+            word_of(end[-1]) | word_of(end[-2]) | word_of(end[-3]) | word_of(end[-4]);
+        return (any & unoptimised_bit) != 0;
     }
 
     // Where the return address of frame `n` + 1 is, if frame `n` has this rule; 0: nowhere.

@@ -59,6 +59,7 @@ struct unwind_rule {
     bool restores_bp : 1;     // false: the caller's bp is still in the register
     module_life life : 2;     // of the module that the rule came from
     bool is_pair : 1;         // of a walked stack: the saved bp below was needed, too
+    bool is_unoptimised : 1;  // the function was compiled without optimisation
     std::int16_t bp_offset;   // bytes from the CFA; -16 or less, a multiple of 8
     std::int32_t cfa_offset;  // bytes from sp or bp
 
@@ -68,20 +69,24 @@ struct unwind_rule {
           restores_bp(restores),
           life(module_life::permanent),
           is_pair(false),
+          is_unoptimised(false),
           bp_offset(bp),
           cfa_offset(cfa) {}
 
-    // Whether both lead to the same caller. Where the rules came from does not matter.
+    // Whether both lead to the same caller, and a walk that is cut here goes on from both or from
+    // none. Where the rules came from does not matter.
     bool leads_like(const unwind_rule& other) const noexcept {
         return kind == other.kind && restores_bp == other.restores_bp &&
-               bp_offset == other.bp_offset && cfa_offset == other.cfa_offset;
+               is_unoptimised == other.is_unoptimised && bp_offset == other.bp_offset &&
+               cfa_offset == other.cfa_offset;
     }
 };
 static_assert(sizeof(unwind_rule) == 8, "a cache entry is an address and a rule: 16 bytes");
 
 // A rule as one number, so that a walk takes one step with a few instructions:
 //
-//     | cfa_offset, 32 bits | bp_offset, 16 | 0, 4 | is_pair | life, 2 | restores_bp | kind, 8 |
+//     | cfa_offset, 32 bits | bp_offset, 16 | 0, 3 |
+//                      is_unoptimised | is_pair | life, 2 | restores_bp | kind, 8 |
 using rule_word = std::uint64_t;
 
 inline rule_word word_of(const unwind_rule& rule) noexcept {
@@ -97,7 +102,8 @@ inline void set_rule(unwind_rule& rule, rule_word word) noexcept {
 constexpr rule_word kind_and_life = 0x6ff;
 constexpr rule_word step_by_sp = static_cast<rule_word>(rule_kind::from_sp);
 constexpr rule_word no_step = ~rule_word{0};
-constexpr rule_word pair_bit = 0x800;  // is_pair
+constexpr rule_word pair_bit = 0x800;          // is_pair
+constexpr rule_word unoptimised_bit = 0x1000;  // is_unoptimised
 
 // Of a rule of kind from_sp.
 constexpr std::uintptr_t offset_in(rule_word word) noexcept {

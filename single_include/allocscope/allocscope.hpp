@@ -2274,7 +2274,9 @@ struct plan_state {
     std::uint64_t failed = 0;
 };
 
-constexpr std::uint32_t most_fault_frames = 32;
+// Of the stack of a request that failed or was forbidden. As many as a window records at most in
+// code without optimisation, where such requests mostly are: in unit tests.
+constexpr std::uint32_t most_fault_frames = 64;
 
 }  // namespace detail
 

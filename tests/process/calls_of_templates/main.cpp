@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <regex>
 #include <string>
 #include <variant>
 #include <vector>
@@ -90,6 +91,16 @@ void own_calls_are_cut() {
     delete[] made;
 }
 
+// A group in a regular expression is a recursion in the library.
+void failures_are_here() {
+    const allocscope::fault_sweep swept = allocscope::for_each_allocation_failing(
+        [] { const std::regex pattern{"((((a|b)*[c-f]+)))"}; });
+    ALLOCSCOPE_EXPECT(swept.size() > 20);
+    for (std::size_t i = 0; i + 1 < swept.size(); ++i) {
+        ALLOCSCOPE_EXPECT(std::strstr(swept[i].site, "main.cpp:") != nullptr);
+    }
+}
+
 }  // namespace
 
 int main() {
@@ -99,5 +110,6 @@ int main() {
     every_row_is_here(all);
     few_frames_are_few(all);
     own_calls_are_cut();
+    failures_are_here();
     return verdict();
 }

@@ -1,6 +1,7 @@
 // Danger: without optimisation a template of the library calls through more functions than a window
 // has frames, and the row does not find the user's line.
 // about: stacks
+// not with: noframe (functions without frame pointers are not recognised as unoptimised)
 
 #include "../../support/escape.hpp"
 #include "../../support/process_test.hpp"

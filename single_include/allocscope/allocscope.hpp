@@ -31220,12 +31220,19 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
+// A function that hands on the size that it gets to malloc, and one of the C library that gets the
+// size at the same place among its arguments.
+struct handing_function {
+    text name = {};
+    text like = {};
+};
+
 // The macros of a file and of the headers that it includes.
 class seen_macros {
 public:
     seen_macros(arena& memory, source_cache& sources, const code_frame& frame,
-                const source_outline& file)
-        : files_(memory, sources, frame, file) {}
+                const source_outline& file, const handing_function& handing = {})
+        : files_(memory, sources, frame, file), handing_(handing) {}
 
     ALLOCSCOPE_PURE bool is_macro(text name) const noexcept {
         for (const source_outline* each : files_.all()) {
@@ -31246,13 +31253,20 @@ public:
         return only;
     }
 
+    ALLOCSCOPE_PURE bool may_allocate(text words) const noexcept {
+        return words.contains("new") || words.contains("alloc") ||
+               (!handing_.name.empty() && words.contains(handing_.name));
+    }
+
+    // A word of a macro, as it is read.
+    ALLOCSCOPE_PURE text read_as(text word) const noexcept {
+        return word == handing_.name ? handing_.like : word;
+    }
+
 private:
     const included_files files_;
+    const handing_function handing_;
 };
-
-ALLOCSCOPE_PURE inline bool may_allocate(text words) noexcept {
-    return words.contains("new") || words.contains("alloc");
-}
 
 // The text of the macro at `at`, with its arguments inserted; "" if that is not certain.
 inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at,
@@ -31306,9 +31320,9 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
             ++next;
             continue;
         }
-        if (macros.is_macro(word) && may_allocate(macro->rest)) {
+        if (macros.is_macro(word) && macros.may_allocate(macro->rest)) {
             const macro_line* const inner = macros.definition_of(word);
-            if (inner == nullptr || may_allocate(inner->rest)) return {};
+            if (inner == nullptr || macros.may_allocate(inner->rest)) return {};
         }
         std::size_t i = 0;
         while (i < parameters.size() && parameters[i] != word) ++i;
@@ -31316,7 +31330,8 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
             if (!has_pack) return {};
             continue;
         }
-        made << (is_pasted ? "" : " ") << (i < parameters.size() ? arguments[i] : word);
+        made << (is_pasted ? "" : " ")
+             << (i < parameters.size() ? arguments[i] : macros.read_as(word));
         is_pasted = false;
     }
     return made.view();
@@ -31356,14 +31371,14 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
 inline text text_with_new(arena& memory, const source_outline& file, std::size_t at,
                           const seen_macros& macros, int left = 4) {
     text made = expanded_macro(memory, file, at, macros);
-    if (made.empty() || may_allocate(made) || left == 0) return left != 0 ? made : text{};
+    if (made.empty() || macros.may_allocate(made) || left == 0) return left != 0 ? made : text{};
     const source_outline from{memory, made};
     for (std::size_t i = 0; i < from.tokens().size(); ++i) {
         if (!macros.is_macro(from.text_at(i))) continue;
         const text inner = text_with_new(memory, from, i, macros, left - 1);
         if (inner.empty()) return {};
-        if (!may_allocate(inner)) continue;
-        if (may_allocate(made)) return {};
+        if (!macros.may_allocate(inner)) continue;
+        if (macros.may_allocate(made)) return {};
         made = inner;
     }
     return made;
@@ -31396,7 +31411,7 @@ inline std::size_t macro_in_call(const source_outline& file, std::size_t at) {
 inline text type_of_macro(arena& memory, const source_outline& file, std::size_t at,
                           const code_frame& frame, source_cache& sources,
                           const function_name& function, const type_knowledge& knowledge,
-                          bool& is_all, bool& is_array) {
+                          const handing_function& handing, bool& is_all, bool& is_array) {
     for (int i = 0; i < 2; ++i) {  // MAKE(T), MAKE(T)() and MAKE(T){}
         if (file.is_any_at(at, ") }") && file.partner(at) > 0) at = file.partner(at) - 1;
     }
@@ -31404,7 +31419,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const bool is_own = file.is_macro(file.text_at(at));
     const bool may_be_macro = is_own || (file.is_word_at(at) && file.is_at(at + 1, "("));
     if (!may_be_macro) return {};
-    const seen_macros macros{memory, sources, frame, file};
+    const seen_macros macros{memory, sources, frame, file, handing};
     const source_outline made{memory, text_with_new(memory, file, at, macros)};
     const bool is_only = requests_in(made, 0, made.tokens().size()) == 1;
     if (!is_only || made.expressions().size() != 1) return {};
@@ -31416,7 +31431,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     // given, must ask itself.
     const macro_line& used = *macros.definition_of(file.text_at(at));
     const std::size_t close = file.is_at(at + 1, "(") ? file.partner(at + 1) : at;
-    const bool asks = may_allocate(used.rest) || requests_in(file, at, close) != 0;
+    const bool asks = macros.may_allocate(used.rest) || requests_in(file, at, close) != 0;
     is_all = (is_own || only.is_request) && used.is_certain && asks;
     is_array = only.is_request || made.is_at(only.type_end, "[");
     bool has_other = only.is_request;  // another macro may allocate, too
@@ -31587,7 +31602,8 @@ inline text callee_at(const source_outline& file, std::size_t at) {
 // Completes the answer that the place of the call gave, which may be none. The initialiser of a
 // member gives the frame its line.
 inline void add_implied(read_names& names, code_frame& frame, source_cache& sources,
-                        const type_knowledge& knowledge, type_answer& answer) {
+                        const type_knowledge& knowledge, const handing_function& handing,
+                        type_answer& answer) {
     if (is_standard_header(frame.file)) return;
     const source_outline* file = nullptr;
     const std::size_t at = token_of(frame, sources, file);
@@ -31609,8 +31625,8 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
     } else if (shown == nullptr) {
         bool is_all = false;
         bool is_array = false;
-        type = type_of_macro(scratch, *file, at, frame, sources, function, knowledge, is_all,
-                             is_array);
+        type = type_of_macro(scratch, *file, at, frame, sources, function, knowledge, handing,
+                             is_all, is_array);
         if (!type.empty() && is_all) {
             answer = {names.made(type), type_evidence::source_text, is_array};
             return;
@@ -31812,6 +31828,7 @@ struct wrapped_request {
     std::size_t frame;        // that asked, or that calls the function around it
     bool is_wrapped = false;  // the latter, for what `expression` says
     new_expression expression = {};
+    handing_function handing = {};  // which a macro in that frame calls; otherwise nobody
 };
 
 // `asking` is the frame that called malloc. A function that is called by another such function must
@@ -31820,6 +31837,7 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
                                             std::size_t asking, source_cache& sources) {
     text called;
     std::size_t argument = 0;  // the number of that with the size, from 1
+    wrapped_request kept{asking};
     for (std::size_t i = asking; i < frames.size(); ++i) {
         if (is_standard_header(frames[i].file)) break;
         const source_outline* file = nullptr;
@@ -31827,12 +31845,22 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         const std::size_t open = at != 0 ? bracket_of_call(*file, at) : 0;
         if (open == 0) break;
         const text name = file->text_at(open - 1);
-        if (i == asking ? !is_listed(name, "malloc realloc") : name != called) break;
+        if (i == asking && !is_listed(name, "malloc realloc")) break;
+        if (i != asking && name != called) {
+            const seen_macros macros{names.scratch(), sources, frames[i], *file};
+            if (argument > 3 || !macros.is_macro(name)) break;
+            const text like[] = {"malloc", "realloc", "reallocarray"};
+            return {i, false, {}, {called, like[argument - 1]}};
+        }
         if (i != asking) {
             wrapped_request found{i, true};
             found.expression.scope = file->scope_of(open);
             const new_reader reader{*file};
-            if (reader.read_request(open - 1, open, argument - 1, found.expression)) return found;
+            if (reader.read_request(open - 1, open, argument - 1, found.expression)) {
+                // A function further out that hands on its size may say more than `p = grab(n)`.
+                if (!found.expression.is_of_variable) return found;
+                if (!kept.is_wrapped) kept = found;
+            }
         }
         const std::size_t size = file->partner(open) - 1;
         if (!file->is_word_at(size) || !file->is_any_at(size - 1, "( ,")) break;
@@ -31840,7 +31868,7 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         argument = number_of_parameter(*file, at, called, file->text_at(size));
         if (argument == 0) break;
     }
-    return {asking};
+    return kept;
 }
 
 }  // namespace symbolize
@@ -32125,13 +32153,17 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
     source_notes notes;
     notes.is_thrown = is_throwing(frames, asking);
     if (request.is_wrapped) notes.wrapped = &request.expression;
-    const text type = type_from_source(names, frame, sources, knowledge, &notes);
+    const bool is_in_macro = !request.handing.name.empty();
+    const text type =
+        is_in_macro ? text{} : type_from_source(names, frame, sources, knowledge, &notes);
     if (!type.empty() && is_merged_call(frame, sources, knowledge)) return answer;
     if (!type.empty()) answer = {type, type_evidence::source_text, notes.is_array};
     answer.candidate = notes.deduced;
     const bool is_told = !type.empty() || !notes.deduced.empty();
     if (notes.is_thrown) return answer;
-    if (!is_told || notes.shares_place) add_implied(names, frame, sources, knowledge, answer);
+    if (!is_told || notes.shares_place) {
+        add_implied(names, frame, sources, knowledge, request.handing, answer);
+    }
     frames[asking].line = frame.line;
     return answer;
 }

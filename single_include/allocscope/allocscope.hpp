@@ -31188,6 +31188,14 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     const source_spelling spelling{names.scratch(), *file,     *expression,
                                    function,        knowledge, is_at_begin};
     text type = spelling.spelled();
+    const text own = own_word(*file, *expression);
+    if (type.ends_with(own) && spelling.is_undescribed(own)) {
+        // A class of a header may be a template whose arguments the compiler deduces.
+        const included_files files{names.scratch(), sources, frame, *file};
+        for (const source_outline* each : files.all()) {
+            if (each->is_class_template(own)) type = {};
+        }
+    }
     if (notes != nullptr) {
         const std::size_t behind = expression->type_end;
         notes->is_array = is_thrown || expression->is_request || file->text_at(behind) == "[";
@@ -31195,7 +31203,7 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
         const bool is_asked = type.empty() && !notes->shares_place;
         text deduced = is_asked ? spelling.deduced() : text{};
         if (has_all_arguments(deduced) && !deduced.starts_with("<") &&
-            spelling.is_undescribed(own_word(*file, *expression))) {
+            spelling.is_undescribed(own)) {
             type = deduced;
         }
         if (is_asked && deduced.empty()) deduced = spelling.constructed();

@@ -36,11 +36,10 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// A function that hands on the size that it gets to malloc, and one of the C library that gets the
-// size at the same place among its arguments.
+// What a macro asks with: `new`, or a function that hands on the size that it gets to malloc.
 struct handing_function {
-    text name = {};
-    text like = {};
+    text name = "new";
+    std::size_t argument = 0;  // the number of that with the size, from 1
 };
 
 // The macros of a file and of the headers that it includes.
@@ -70,13 +69,14 @@ public:
     }
 
     ALLOCSCOPE_PURE bool may_allocate(text words) const noexcept {
-        return words.contains("new") || words.contains("alloc") ||
-               (!handing_.name.empty() && words.contains(handing_.name));
+        return words.contains(handing_.name) || words.contains("alloc");
     }
 
-    // A word of a macro, as it is read.
-    ALLOCSCOPE_PURE text read_as(text word) const noexcept {
-        return word == handing_.name ? handing_.like : word;
+    // A word of a macro, as it is read: as a function of the C library that gets the size there.
+    text read_as(text word) const noexcept {
+        const char* const like[] = {"malloc", "realloc", "reallocarray"};
+        const std::size_t number = handing_.argument - 1;  // huge: there is no such function
+        return word == handing_.name && number < 3 ? text{like[number]} : word;
     }
 
 private:

@@ -75,7 +75,7 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
                                             std::size_t asking, source_cache& sources) {
     text called;
     std::size_t argument = 0;  // the number of that with the size, from 1
-    wrapped_request kept{asking};
+    wrapped_request found{asking};
     for (std::size_t i = asking; i < frames.size(); ++i) {
         if (is_standard_header(frames[i].file)) break;
         const source_outline* file = nullptr;
@@ -86,19 +86,23 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         if (i == asking && !is_listed(name, "malloc realloc")) break;
         if (i != asking && name != called) {
             const seen_macros macros{names.scratch(), sources, frames[i], *file};
-            if (argument > 3 || !macros.is_macro(name)) break;
-            const text like[] = {"malloc", "realloc", "reallocarray"};
-            return {i, false, {}, {called, like[argument - 1]}};
+            if (!macros.is_macro(name)) break;
+            found.frame = i;
+            found.is_wrapped = false;
+            found.handing = {called, argument};
+            break;
         }
         if (i != asking) {
-            wrapped_request found{i, true};
-            found.expression.scope = file->scope_of(open);
-            const new_reader reader{*file};
-            if (reader.read_request(open - 1, open, argument - 1, found.expression)) {
-                // A function further out that hands on its size may say more than `p = grab(n)`.
-                if (!found.expression.is_of_variable) return found;
-                if (!kept.is_wrapped) kept = found;
+            // A function further out that hands on its size may say more than `p = grab(n)`.
+            new_expression here;
+            here.scope = file->scope_of(open);
+            const bool is_read = new_reader{*file}.read_request(open - 1, open, argument - 1, here);
+            if (is_read && (!found.is_wrapped || !here.is_of_variable)) {
+                found.frame = i;
+                found.is_wrapped = true;
+                found.expression = here;
             }
+            if (is_read && !here.is_of_variable) break;
         }
         const std::size_t size = file->partner(open) - 1;
         if (!file->is_word_at(size) || !file->is_any_at(size - 1, "( ,")) break;
@@ -106,7 +110,7 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         argument = number_of_parameter(*file, at, called, file->text_at(size));
         if (argument == 0) break;
     }
-    return kept;
+    return found;
 }
 
 }  // namespace symbolize

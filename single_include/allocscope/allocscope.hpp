@@ -28301,8 +28301,15 @@ inline text class_of_body(const source_outline& file, std::size_t open) noexcept
 
 // The brace of the only class of that name in the file; 0: none or several.
 ALLOCSCOPE_PURE inline std::size_t body_of_class(const source_outline& file, text name) {
-    const std::size_t at = file.class_named(name);
-    return at != 0 ? class_body(file, at) : 0;
+    const std::size_t named = file.class_named(name);
+    if (named != 0) return class_body(file, named);
+    const name_declaration* const alias = file.last_declared(name);
+    if (alias == nullptr || alias->previous != 0) return 0;
+    if (!file.is_any_at(alias->at + 1, "struct union")) return 0;  // typedef struct part {} name;
+    const std::size_t own = alias->at + 2;
+    const std::size_t other = file.class_named(file.text_at(own));
+    if (other != 0) return class_body(file, other);
+    return file.is_at(own, "{") ? own : 0;
 }
 
 // Searches the blocks around the token at `before`; what the innermost of them declares is meant.
@@ -31228,11 +31235,10 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// A function that hands on the size that it gets to malloc, and one of the C library that gets the
-// size at the same place among its arguments.
+// What a macro asks with: `new`, or a function that hands on the size that it gets to malloc.
 struct handing_function {
-    text name = {};
-    text like = {};
+    text name = "new";
+    std::size_t argument = 0;  // the number of that with the size, from 1
 };
 
 // The macros of a file and of the headers that it includes.
@@ -31262,13 +31268,14 @@ public:
     }
 
     ALLOCSCOPE_PURE bool may_allocate(text words) const noexcept {
-        return words.contains("new") || words.contains("alloc") ||
-               (!handing_.name.empty() && words.contains(handing_.name));
+        return words.contains(handing_.name) || words.contains("alloc");
     }
 
-    // A word of a macro, as it is read.
-    ALLOCSCOPE_PURE text read_as(text word) const noexcept {
-        return word == handing_.name ? handing_.like : word;
+    // A word of a macro, as it is read: as a function of the C library that gets the size there.
+    text read_as(text word) const noexcept {
+        const char* const like[] = {"malloc", "realloc", "reallocarray"};
+        const std::size_t number = handing_.argument - 1;  // huge: there is no such function
+        return word == handing_.name && number < 3 ? text{like[number]} : word;
     }
 
 private:
@@ -31845,7 +31852,7 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
                                             std::size_t asking, source_cache& sources) {
     text called;
     std::size_t argument = 0;  // the number of that with the size, from 1
-    wrapped_request kept{asking};
+    wrapped_request found{asking};
     for (std::size_t i = asking; i < frames.size(); ++i) {
         if (is_standard_header(frames[i].file)) break;
         const source_outline* file = nullptr;
@@ -31856,19 +31863,23 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         if (i == asking && !is_listed(name, "malloc realloc")) break;
         if (i != asking && name != called) {
             const seen_macros macros{names.scratch(), sources, frames[i], *file};
-            if (argument > 3 || !macros.is_macro(name)) break;
-            const text like[] = {"malloc", "realloc", "reallocarray"};
-            return {i, false, {}, {called, like[argument - 1]}};
+            if (!macros.is_macro(name)) break;
+            found.frame = i;
+            found.is_wrapped = false;
+            found.handing = {called, argument};
+            break;
         }
         if (i != asking) {
-            wrapped_request found{i, true};
-            found.expression.scope = file->scope_of(open);
-            const new_reader reader{*file};
-            if (reader.read_request(open - 1, open, argument - 1, found.expression)) {
-                // A function further out that hands on its size may say more than `p = grab(n)`.
-                if (!found.expression.is_of_variable) return found;
-                if (!kept.is_wrapped) kept = found;
+            // A function further out that hands on its size may say more than `p = grab(n)`.
+            new_expression here;
+            here.scope = file->scope_of(open);
+            const bool is_read = new_reader{*file}.read_request(open - 1, open, argument - 1, here);
+            if (is_read && (!found.is_wrapped || !here.is_of_variable)) {
+                found.frame = i;
+                found.is_wrapped = true;
+                found.expression = here;
             }
+            if (is_read && !here.is_of_variable) break;
         }
         const std::size_t size = file->partner(open) - 1;
         if (!file->is_word_at(size) || !file->is_any_at(size - 1, "( ,")) break;
@@ -31876,7 +31887,7 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         argument = number_of_parameter(*file, at, called, file->text_at(size));
         if (argument == 0) break;
     }
-    return kept;
+    return found;
 }
 
 }  // namespace symbolize
@@ -32161,7 +32172,7 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
     source_notes notes;
     notes.is_thrown = is_throwing(frames, asking);
     if (request.is_wrapped) notes.wrapped = &request.expression;
-    const bool is_in_macro = !request.handing.name.empty();
+    const bool is_in_macro = request.handing.argument != 0;
     const text type =
         is_in_macro ? text{} : type_from_source(names, frame, sources, knowledge, &notes);
     if (!type.empty() && is_merged_call(frame, sources, knowledge)) return answer;

@@ -363,13 +363,16 @@ private:
         return other == nullptr || !differ_in_size(file_, expression_, *other, knowledge_);
     }
 
-    // The name in `sizeof(name)` may be a variable. `static_cast<name*>(` or `name* p =` shows that
-    // it is a type, or the debug information if the file has one class with that name, or C an
-    // alias, and the function sees no variable.
+    // The name in `sizeof(name)` may be a variable, if it is none of the C library's.
+    // `static_cast<name*>(` or `name* p =` shows that it is a type, or the debug information if the
+    // file has one class with that name, or C an alias, and the function sees no variable.
     bool is_certain_request() const {
         const text name = file_.text_at(expression_.type_begin);
         const bool is_one_word = expression_.type_end == expression_.type_begin + 1;
         if (!is_one_word || builtin_type{}.take(name) || is_parameter(name)) return true;
+        constexpr text of_c_library =
+            "size_t ssize_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t";
+        if (is_listed(name, of_c_library)) return true;
         std::size_t at = expression_.begin;
         for (int left = 12; left != 0 && at > 0; --left, --at) {
             if (file_.is_at(at, "*") && file_.text_at(at - 1) == name) return true;

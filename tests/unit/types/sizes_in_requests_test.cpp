@@ -107,6 +107,7 @@ TEST_CASE("sizes_in_requests: in C, an alias of a header is no variable") {
     CHECK(with_g1(alias + "void f() { p->q = malloc(sizeof(part_t)); }") == "part_t");
     CHECK(with_g1(alias + "void f(int part_t) { p->q = malloc(sizeof(part_t)); }") == "?");
     CHECK(with_g1("void f() { p->q = malloc(sizeof(part_t)); }") == "?");
+    CHECK(with_g1("void f() { p->q = malloc(n * sizeof(uint32_t)); }") == "uint32_t");
 }
 
 TEST_CASE("sizes_in_requests: the name of a class that no variable has") {

@@ -1,7 +1,7 @@
 // new_in_macro.hpp - the type of a `new` that a macro writes.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by implied_new.hpp, when the place of a call is a use of a macro
+// Called:   by implied_new.hpp and wrapped_request.hpp, where a call is a use of a macro
 // Threads:  any
 // Memory:   of the given arena
 //

@@ -75,6 +75,9 @@ TEST_CASE("wrapped_request: a macro around the call says the type") {
                   "void* grab(int n) { return @malloc(n); }\n"
                   "void* take(int n, int kind) { part* p = @grab(n); return p; }\n"
                   "long* p = @MAKE(long, 3);") == "long");
+    CHECK(type_of("#define TEXT(n) grab(n)\n"
+                  "char* grab(int n) { char* p = @malloc(n); return p; }\n"
+                  "char* p = keep(@TEXT(9));") == "char");
     CHECK(type_of("#define MAKE(T) (T*)other(sizeof(T))\n" + grab + "long* p = @MAKE(long);") ==
           "?");
     CHECK(type_of("#define MAKE(T) (T*)grab(sizeof(T) + 8)\n" + grab + "long* p = @MAKE(long);") ==

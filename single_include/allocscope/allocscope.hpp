@@ -28303,8 +28303,15 @@ inline text class_of_body(const source_outline& file, std::size_t open) noexcept
 
 // The brace of the only class of that name in the file; 0: none or several.
 ALLOCSCOPE_PURE inline std::size_t body_of_class(const source_outline& file, text name) {
-    const std::size_t at = file.class_named(name);
-    return at != 0 ? class_body(file, at) : 0;
+    const std::size_t named = file.class_named(name);
+    if (named != 0) return class_body(file, named);
+    const name_declaration* const alias = file.last_declared(name);
+    if (alias == nullptr || alias->previous != 0) return 0;
+    if (!file.is_any_at(alias->at + 1, "struct union")) return 0;  // typedef struct part {} name;
+    const std::size_t own = alias->at + 2;
+    const std::size_t other = file.class_named(file.text_at(own));
+    if (other != 0) return class_body(file, other);
+    return file.is_at(own, "{") ? own : 0;
 }
 
 // Searches the blocks around the token at `before`; what the innermost of them declares is meant.
@@ -31098,13 +31105,16 @@ private:
         return other == nullptr || !differ_in_size(file_, expression_, *other, knowledge_);
     }
 
-    // The name in `sizeof(name)` may be a variable. `static_cast<name*>(` or `name* p =` shows that
-    // it is a type, or the debug information if the file has one class with that name, or C an
-    // alias, and the function sees no variable.
+    // The name in `sizeof(name)` may be a variable, if it is none of the C library's.
+    // `static_cast<name*>(` or `name* p =` shows that it is a type, or the debug information if the
+    // file has one class with that name, or C an alias, and the function sees no variable.
     bool is_certain_request() const {
         const text name = file_.text_at(expression_.type_begin);
         const bool is_one_word = expression_.type_end == expression_.type_begin + 1;
         if (!is_one_word || builtin_type{}.take(name) || is_parameter(name)) return true;
+        constexpr text of_c_library =
+            "size_t ssize_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t";
+        if (is_listed(name, of_c_library)) return true;
         std::size_t at = expression_.begin;
         for (int left = 12; left != 0 && at > 0; --left, --at) {
             if (file_.is_at(at, "*") && file_.text_at(at - 1) == name) return true;
@@ -31190,6 +31200,14 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     const source_spelling spelling{names.scratch(), *file,     *expression,
                                    function,        knowledge, is_at_begin};
     text type = spelling.spelled();
+    const text own = own_word(*file, *expression);
+    if (type.ends_with(own) && spelling.is_undescribed(own)) {
+        // A class of a header may be a template whose arguments the compiler deduces.
+        const included_files files{names.scratch(), sources, frame, *file};
+        for (const source_outline* each : files.all()) {
+            if (each->is_class_template(own)) type = {};
+        }
+    }
     if (notes != nullptr) {
         const std::size_t behind = expression->type_end;
         notes->is_array = is_thrown || expression->is_request || file->text_at(behind) == "[";
@@ -31197,7 +31215,7 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
         const bool is_asked = type.empty() && !notes->shares_place;
         text deduced = is_asked ? spelling.deduced() : text{};
         if (has_all_arguments(deduced) && !deduced.starts_with("<") &&
-            spelling.is_undescribed(own_word(*file, *expression))) {
+            spelling.is_undescribed(own)) {
             type = deduced;
         }
         if (is_asked && deduced.empty()) deduced = spelling.constructed();
@@ -31222,12 +31240,18 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
+// What a macro asks with: `new`, or a function that hands on the size that it gets to malloc.
+struct handing_function {
+    text name = "new";
+    std::size_t argument = 0;  // the number of that with the size, from 1
+};
+
 // The macros of a file and of the headers that it includes.
 class seen_macros {
 public:
     seen_macros(arena& memory, source_cache& sources, const code_frame& frame,
-                const source_outline& file)
-        : files_(memory, sources, frame, file) {}
+                const source_outline& file, const handing_function& handing = {})
+        : files_(memory, sources, frame, file), handing_(handing) {}
 
     ALLOCSCOPE_PURE bool is_macro(text name) const noexcept {
         for (const source_outline* each : files_.all()) {
@@ -31248,13 +31272,21 @@ public:
         return only;
     }
 
+    ALLOCSCOPE_PURE bool may_allocate(text words) const noexcept {
+        return words.contains(handing_.name) || words.contains("alloc");
+    }
+
+    // A word of a macro, as it is read: as a function of the C library that gets the size there.
+    text read_as(text word) const noexcept {
+        const char* const like[] = {"malloc", "realloc", "reallocarray"};
+        const std::size_t number = handing_.argument - 1;  // huge: there is no such function
+        return word == handing_.name && number < 3 ? text{like[number]} : word;
+    }
+
 private:
     const included_files files_;
+    const handing_function handing_;
 };
-
-ALLOCSCOPE_PURE inline bool may_allocate(text words) noexcept {
-    return words.contains("new") || words.contains("alloc");
-}
 
 // The text of the macro at `at`, with its arguments inserted; "" if that is not certain.
 inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at,
@@ -31308,9 +31340,9 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
             ++next;
             continue;
         }
-        if (macros.is_macro(word) && may_allocate(macro->rest)) {
+        if (macros.is_macro(word) && macros.may_allocate(macro->rest)) {
             const macro_line* const inner = macros.definition_of(word);
-            if (inner == nullptr || may_allocate(inner->rest)) return {};
+            if (inner == nullptr || macros.may_allocate(inner->rest)) return {};
         }
         std::size_t i = 0;
         while (i < parameters.size() && parameters[i] != word) ++i;
@@ -31318,7 +31350,8 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
             if (!has_pack) return {};
             continue;
         }
-        made << (is_pasted ? "" : " ") << (i < parameters.size() ? arguments[i] : word);
+        made << (is_pasted ? "" : " ")
+             << (i < parameters.size() ? arguments[i] : macros.read_as(word));
         is_pasted = false;
     }
     return made.view();
@@ -31358,14 +31391,14 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
 inline text text_with_new(arena& memory, const source_outline& file, std::size_t at,
                           const seen_macros& macros, int left = 4) {
     text made = expanded_macro(memory, file, at, macros);
-    if (made.empty() || may_allocate(made) || left == 0) return left != 0 ? made : text{};
+    if (made.empty() || macros.may_allocate(made) || left == 0) return left != 0 ? made : text{};
     const source_outline from{memory, made};
     for (std::size_t i = 0; i < from.tokens().size(); ++i) {
         if (!macros.is_macro(from.text_at(i))) continue;
         const text inner = text_with_new(memory, from, i, macros, left - 1);
         if (inner.empty()) return {};
-        if (!may_allocate(inner)) continue;
-        if (may_allocate(made)) return {};
+        if (!macros.may_allocate(inner)) continue;
+        if (macros.may_allocate(made)) return {};
         made = inner;
     }
     return made;
@@ -31398,7 +31431,7 @@ inline std::size_t macro_in_call(const source_outline& file, std::size_t at) {
 inline text type_of_macro(arena& memory, const source_outline& file, std::size_t at,
                           const code_frame& frame, source_cache& sources,
                           const function_name& function, const type_knowledge& knowledge,
-                          bool& is_all, bool& is_array) {
+                          const handing_function& handing, bool& is_all, bool& is_array) {
     for (int i = 0; i < 2; ++i) {  // MAKE(T), MAKE(T)() and MAKE(T){}
         if (file.is_any_at(at, ") }") && file.partner(at) > 0) at = file.partner(at) - 1;
     }
@@ -31406,7 +31439,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const bool is_own = file.is_macro(file.text_at(at));
     const bool may_be_macro = is_own || (file.is_word_at(at) && file.is_at(at + 1, "("));
     if (!may_be_macro) return {};
-    const seen_macros macros{memory, sources, frame, file};
+    const seen_macros macros{memory, sources, frame, file, handing};
     const source_outline made{memory, text_with_new(memory, file, at, macros)};
     const bool is_only = requests_in(made, 0, made.tokens().size()) == 1;
     if (!is_only || made.expressions().size() != 1) return {};
@@ -31418,7 +31451,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     // given, must ask itself.
     const macro_line& used = *macros.definition_of(file.text_at(at));
     const std::size_t close = file.is_at(at + 1, "(") ? file.partner(at + 1) : at;
-    const bool asks = may_allocate(used.rest) || requests_in(file, at, close) != 0;
+    const bool asks = macros.may_allocate(used.rest) || requests_in(file, at, close) != 0;
     is_all = (is_own || only.is_request) && used.is_certain && asks;
     is_array = only.is_request || made.is_at(only.type_end, "[");
     bool has_other = only.is_request;  // another macro may allocate, too
@@ -31589,7 +31622,8 @@ inline text callee_at(const source_outline& file, std::size_t at) {
 // Completes the answer that the place of the call gave, which may be none. The initialiser of a
 // member gives the frame its line.
 inline void add_implied(read_names& names, code_frame& frame, source_cache& sources,
-                        const type_knowledge& knowledge, type_answer& answer) {
+                        const type_knowledge& knowledge, const handing_function& handing,
+                        type_answer& answer) {
     if (is_standard_header(frame.file)) return;
     const source_outline* file = nullptr;
     const std::size_t at = token_of(frame, sources, file);
@@ -31611,8 +31645,8 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
     } else if (shown == nullptr) {
         bool is_all = false;
         bool is_array = false;
-        type = type_of_macro(scratch, *file, at, frame, sources, function, knowledge, is_all,
-                             is_array);
+        type = type_of_macro(scratch, *file, at, frame, sources, function, knowledge, handing,
+                             is_all, is_array);
         if (!type.empty() && is_all) {
             answer = {names.made(type), type_evidence::source_text, is_array};
             return;
@@ -31814,6 +31848,7 @@ struct wrapped_request {
     std::size_t frame;        // that asked, or that calls the function around it
     bool is_wrapped = false;  // the latter, for what `expression` says
     new_expression expression = {};
+    handing_function handing = {};  // which a macro in that frame calls; otherwise nobody
 };
 
 // `asking` is the frame that called malloc. A function that is called by another such function must
@@ -31822,6 +31857,8 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
                                             std::size_t asking, source_cache& sources) {
     text called;
     std::size_t argument = 0;  // the number of that with the size, from 1
+    wrapped_request found{asking};
+    bool is_told = false;  // what malloc returns is kept as characters
     for (std::size_t i = asking; i < frames.size(); ++i) {
         if (is_standard_header(frames[i].file)) break;
         const source_outline* file = nullptr;
@@ -31829,12 +31866,29 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         const std::size_t open = at != 0 ? bracket_of_call(*file, at) : 0;
         if (open == 0) break;
         const text name = file->text_at(open - 1);
-        if (i == asking ? !is_listed(name, "malloc realloc") : name != called) break;
-        if (i != asking) {
-            wrapped_request found{i, true};
-            found.expression.scope = file->scope_of(open);
-            const new_reader reader{*file};
-            if (reader.read_request(open - 1, open, argument - 1, found.expression)) return found;
+        if (i == asking && !is_listed(name, "malloc realloc")) break;
+        if (i != asking && name != called) {
+            const seen_macros macros{names.scratch(), sources, frames[i], *file};
+            if (is_told || !macros.is_macro(name)) break;
+            found.frame = i;
+            found.is_wrapped = false;
+            found.handing = {called, argument};
+            break;
+        }
+        if (i == asking) {
+            new_expression own;
+            is_told = new_reader{*file}.read_request(open - 1, open, own) && !own.is_of_variable;
+        } else {
+            // A function further out that hands on its size may say more than `p = grab(n)`.
+            new_expression here;
+            here.scope = file->scope_of(open);
+            const bool is_read = new_reader{*file}.read_request(open - 1, open, argument - 1, here);
+            if (is_read && (!found.is_wrapped || !here.is_of_variable)) {
+                found.frame = i;
+                found.is_wrapped = true;
+                found.expression = here;
+            }
+            if (is_read && !here.is_of_variable) break;
         }
         const std::size_t size = file->partner(open) - 1;
         if (!file->is_word_at(size) || !file->is_any_at(size - 1, "( ,")) break;
@@ -31842,7 +31896,7 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         argument = number_of_parameter(*file, at, called, file->text_at(size));
         if (argument == 0) break;
     }
-    return {asking};
+    return found;
 }
 
 }  // namespace symbolize
@@ -32127,13 +32181,17 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
     source_notes notes;
     notes.is_thrown = is_throwing(frames, asking);
     if (request.is_wrapped) notes.wrapped = &request.expression;
-    const text type = type_from_source(names, frame, sources, knowledge, &notes);
+    const bool is_in_macro = request.handing.argument != 0;
+    const text type =
+        is_in_macro ? text{} : type_from_source(names, frame, sources, knowledge, &notes);
     if (!type.empty() && is_merged_call(frame, sources, knowledge)) return answer;
     if (!type.empty()) answer = {type, type_evidence::source_text, notes.is_array};
     answer.candidate = notes.deduced;
     const bool is_told = !type.empty() || !notes.deduced.empty();
     if (notes.is_thrown) return answer;
-    if (!is_told || notes.shares_place) add_implied(names, frame, sources, knowledge, answer);
+    if (!is_told || notes.shares_place) {
+        add_implied(names, frame, sources, knowledge, request.handing, answer);
+    }
     frames[asking].line = frame.line;
     return answer;
 }

@@ -159,7 +159,8 @@ inline text callee_at(const source_outline& file, std::size_t at) {
 // Completes the answer that the place of the call gave, which may be none. The initialiser of a
 // member gives the frame its line.
 inline void add_implied(read_names& names, code_frame& frame, source_cache& sources,
-                        const type_knowledge& knowledge, type_answer& answer) {
+                        const type_knowledge& knowledge, const handing_function& handing,
+                        type_answer& answer) {
     if (is_standard_header(frame.file)) return;
     const source_outline* file = nullptr;
     const std::size_t at = token_of(frame, sources, file);
@@ -181,8 +182,8 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
     } else if (shown == nullptr) {
         bool is_all = false;
         bool is_array = false;
-        type = type_of_macro(scratch, *file, at, frame, sources, function, knowledge, is_all,
-                             is_array);
+        type = type_of_macro(scratch, *file, at, frame, sources, function, knowledge, handing,
+                             is_all, is_array);
         if (!type.empty() && is_all) {
             answer = {names.made(type), type_evidence::source_text, is_array};
             return;

@@ -128,8 +128,15 @@ inline text class_of_body(const source_outline& file, std::size_t open) noexcept
 
 // The brace of the only class of that name in the file; 0: none or several.
 ALLOCSCOPE_PURE inline std::size_t body_of_class(const source_outline& file, text name) {
-    const std::size_t at = file.class_named(name);
-    return at != 0 ? class_body(file, at) : 0;
+    const std::size_t named = file.class_named(name);
+    if (named != 0) return class_body(file, named);
+    const name_declaration* const alias = file.last_declared(name);
+    if (alias == nullptr || alias->previous != 0) return 0;
+    if (!file.is_any_at(alias->at + 1, "struct union")) return 0;  // typedef struct part {} name;
+    const std::size_t own = alias->at + 2;
+    const std::size_t other = file.class_named(file.text_at(own));
+    if (other != 0) return class_body(file, other);
+    return file.is_at(own, "{") ? own : 0;
 }
 
 // Searches the blocks around the token at `before`; what the innermost of them declares is meant.

@@ -1,7 +1,7 @@
 // new_in_macro.hpp - the type of a `new` that a macro writes.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by implied_new.hpp, when the place of a call is a use of a macro
+// Called:   by implied_new.hpp and wrapped_request.hpp, where a call is a use of a macro
 // Threads:  any
 // Memory:   of the given arena
 //
@@ -36,12 +36,18 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
+// What a macro asks with: `new`, or a function that hands on the size that it gets to malloc.
+struct handing_function {
+    text name = "new";
+    std::size_t argument = 0;  // the number of that with the size, from 1
+};
+
 // The macros of a file and of the headers that it includes.
 class seen_macros {
 public:
     seen_macros(arena& memory, source_cache& sources, const code_frame& frame,
-                const source_outline& file)
-        : files_(memory, sources, frame, file) {}
+                const source_outline& file, const handing_function& handing = {})
+        : files_(memory, sources, frame, file), handing_(handing) {}
 
     ALLOCSCOPE_PURE bool is_macro(text name) const noexcept {
         for (const source_outline* each : files_.all()) {
@@ -62,13 +68,21 @@ public:
         return only;
     }
 
+    ALLOCSCOPE_PURE bool may_allocate(text words) const noexcept {
+        return words.contains(handing_.name) || words.contains("alloc");
+    }
+
+    // A word of a macro, as it is read: as a function of the C library that gets the size there.
+    text read_as(text word) const noexcept {
+        const char* const like[] = {"malloc", "realloc", "reallocarray"};
+        const std::size_t number = handing_.argument - 1;  // huge: there is no such function
+        return word == handing_.name && number < 3 ? text{like[number]} : word;
+    }
+
 private:
     const included_files files_;
+    const handing_function handing_;
 };
-
-ALLOCSCOPE_PURE inline bool may_allocate(text words) noexcept {
-    return words.contains("new") || words.contains("alloc");
-}
 
 // The text of the macro at `at`, with its arguments inserted; "" if that is not certain.
 inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at,
@@ -122,9 +136,9 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
             ++next;
             continue;
         }
-        if (macros.is_macro(word) && may_allocate(macro->rest)) {
+        if (macros.is_macro(word) && macros.may_allocate(macro->rest)) {
             const macro_line* const inner = macros.definition_of(word);
-            if (inner == nullptr || may_allocate(inner->rest)) return {};
+            if (inner == nullptr || macros.may_allocate(inner->rest)) return {};
         }
         std::size_t i = 0;
         while (i < parameters.size() && parameters[i] != word) ++i;
@@ -132,7 +146,8 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
             if (!has_pack) return {};
             continue;
         }
-        made << (is_pasted ? "" : " ") << (i < parameters.size() ? arguments[i] : word);
+        made << (is_pasted ? "" : " ")
+             << (i < parameters.size() ? arguments[i] : macros.read_as(word));
         is_pasted = false;
     }
     return made.view();
@@ -172,14 +187,14 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
 inline text text_with_new(arena& memory, const source_outline& file, std::size_t at,
                           const seen_macros& macros, int left = 4) {
     text made = expanded_macro(memory, file, at, macros);
-    if (made.empty() || may_allocate(made) || left == 0) return left != 0 ? made : text{};
+    if (made.empty() || macros.may_allocate(made) || left == 0) return left != 0 ? made : text{};
     const source_outline from{memory, made};
     for (std::size_t i = 0; i < from.tokens().size(); ++i) {
         if (!macros.is_macro(from.text_at(i))) continue;
         const text inner = text_with_new(memory, from, i, macros, left - 1);
         if (inner.empty()) return {};
-        if (!may_allocate(inner)) continue;
-        if (may_allocate(made)) return {};
+        if (!macros.may_allocate(inner)) continue;
+        if (macros.may_allocate(made)) return {};
         made = inner;
     }
     return made;
@@ -212,7 +227,7 @@ inline std::size_t macro_in_call(const source_outline& file, std::size_t at) {
 inline text type_of_macro(arena& memory, const source_outline& file, std::size_t at,
                           const code_frame& frame, source_cache& sources,
                           const function_name& function, const type_knowledge& knowledge,
-                          bool& is_all, bool& is_array) {
+                          const handing_function& handing, bool& is_all, bool& is_array) {
     for (int i = 0; i < 2; ++i) {  // MAKE(T), MAKE(T)() and MAKE(T){}
         if (file.is_any_at(at, ") }") && file.partner(at) > 0) at = file.partner(at) - 1;
     }
@@ -220,7 +235,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const bool is_own = file.is_macro(file.text_at(at));
     const bool may_be_macro = is_own || (file.is_word_at(at) && file.is_at(at + 1, "("));
     if (!may_be_macro) return {};
-    const seen_macros macros{memory, sources, frame, file};
+    const seen_macros macros{memory, sources, frame, file, handing};
     const source_outline made{memory, text_with_new(memory, file, at, macros)};
     const bool is_only = requests_in(made, 0, made.tokens().size()) == 1;
     if (!is_only || made.expressions().size() != 1) return {};
@@ -232,7 +247,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     // given, must ask itself.
     const macro_line& used = *macros.definition_of(file.text_at(at));
     const std::size_t close = file.is_at(at + 1, "(") ? file.partner(at + 1) : at;
-    const bool asks = may_allocate(used.rest) || requests_in(file, at, close) != 0;
+    const bool asks = macros.may_allocate(used.rest) || requests_in(file, at, close) != 0;
     is_all = (is_own || only.is_request) && used.is_certain && asks;
     is_array = only.is_request || made.is_at(only.type_end, "[");
     bool has_other = only.is_request;  // another macro may allocate, too

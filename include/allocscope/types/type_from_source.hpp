@@ -23,6 +23,7 @@
 #include <allocscope/symbols/entry_types.hpp>
 #include <allocscope/types/declared_variable.hpp>
 #include <allocscope/types/function_name.hpp>
+#include <allocscope/types/included_files.hpp>
 #include <allocscope/types/local_names.hpp>
 #include <allocscope/types/name_brackets.hpp>
 #include <allocscope/types/new_expressions.hpp>
@@ -362,13 +363,16 @@ private:
         return other == nullptr || !differ_in_size(file_, expression_, *other, knowledge_);
     }
 
-    // The name in `sizeof(name)` may be a variable. `static_cast<name*>(` or `name* p =` shows that
-    // it is a type, or the debug information if the file has one class with that name, or C an
-    // alias, and the function sees no variable.
+    // The name in `sizeof(name)` may be a variable, if it is none of the C library's.
+    // `static_cast<name*>(` or `name* p =` shows that it is a type, or the debug information if the
+    // file has one class with that name, or C an alias, and the function sees no variable.
     bool is_certain_request() const {
         const text name = file_.text_at(expression_.type_begin);
         const bool is_one_word = expression_.type_end == expression_.type_begin + 1;
         if (!is_one_word || builtin_type{}.take(name) || is_parameter(name)) return true;
+        constexpr text of_c_library =
+            "size_t ssize_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t";
+        if (is_listed(name, of_c_library)) return true;
         std::size_t at = expression_.begin;
         for (int left = 12; left != 0 && at > 0; --left, --at) {
             if (file_.is_at(at, "*") && file_.text_at(at - 1) == name) return true;
@@ -454,6 +458,14 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     const source_spelling spelling{names.scratch(), *file,     *expression,
                                    function,        knowledge, is_at_begin};
     text type = spelling.spelled();
+    const text own = own_word(*file, *expression);
+    if (type.ends_with(own) && spelling.is_undescribed(own)) {
+        // A class of a header may be a template whose arguments the compiler deduces.
+        const included_files files{names.scratch(), sources, frame, *file};
+        for (const source_outline* each : files.all()) {
+            if (each->is_class_template(own)) type = {};
+        }
+    }
     if (notes != nullptr) {
         const std::size_t behind = expression->type_end;
         notes->is_array = is_thrown || expression->is_request || file->text_at(behind) == "[";
@@ -461,7 +473,7 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
         const bool is_asked = type.empty() && !notes->shares_place;
         text deduced = is_asked ? spelling.deduced() : text{};
         if (has_all_arguments(deduced) && !deduced.starts_with("<") &&
-            spelling.is_undescribed(own_word(*file, *expression))) {
+            spelling.is_undescribed(own)) {
             type = deduced;
         }
         if (is_asked && deduced.empty()) deduced = spelling.constructed();

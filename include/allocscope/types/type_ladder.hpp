@@ -323,13 +323,17 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
     source_notes notes;
     notes.is_thrown = is_throwing(frames, asking);
     if (request.is_wrapped) notes.wrapped = &request.expression;
-    const text type = type_from_source(names, frame, sources, knowledge, &notes);
+    const bool is_in_macro = request.handing.argument != 0;
+    const text type =
+        is_in_macro ? text{} : type_from_source(names, frame, sources, knowledge, &notes);
     if (!type.empty() && is_merged_call(frame, sources, knowledge)) return answer;
     if (!type.empty()) answer = {type, type_evidence::source_text, notes.is_array};
     answer.candidate = notes.deduced;
     const bool is_told = !type.empty() || !notes.deduced.empty();
     if (notes.is_thrown) return answer;
-    if (!is_told || notes.shares_place) add_implied(names, frame, sources, knowledge, answer);
+    if (!is_told || notes.shares_place) {
+        add_implied(names, frame, sources, knowledge, request.handing, answer);
+    }
     frames[asking].line = frame.line;
     return answer;
 }

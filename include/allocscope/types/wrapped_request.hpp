@@ -11,6 +11,7 @@
 //         return block;
 //     }
 //     part* first = grab(sizeof(part));        // a part, and the frame that knows it
+//     part* second = NEW(part);                // likewise if this macro calls grab
 
 #ifndef ALLOCSCOPE_TYPES_WRAPPED_REQUEST_HPP
 #define ALLOCSCOPE_TYPES_WRAPPED_REQUEST_HPP
@@ -22,6 +23,7 @@
 #include <allocscope/types/called_name.hpp>
 #include <allocscope/types/handed_on_size.hpp>
 #include <allocscope/types/new_expressions.hpp>
+#include <allocscope/types/new_in_macro.hpp>
 #include <allocscope/types/new_reader.hpp>
 #include <allocscope/types/read_names.hpp>
 #include <allocscope/types/source_cache.hpp>
@@ -64,6 +66,7 @@ struct wrapped_request {
     std::size_t frame;        // that asked, or that calls the function around it
     bool is_wrapped = false;  // the latter, for what `expression` says
     new_expression expression = {};
+    handing_function handing = {};  // which a macro in that frame calls; otherwise nobody
 };
 
 // `asking` is the frame that called malloc. A function that is called by another such function must
@@ -72,6 +75,8 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
                                             std::size_t asking, source_cache& sources) {
     text called;
     std::size_t argument = 0;  // the number of that with the size, from 1
+    wrapped_request found{asking};
+    bool is_told = false;  // what malloc returns is kept as characters
     for (std::size_t i = asking; i < frames.size(); ++i) {
         if (is_standard_header(frames[i].file)) break;
         const source_outline* file = nullptr;
@@ -79,12 +84,29 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         const std::size_t open = at != 0 ? bracket_of_call(*file, at) : 0;
         if (open == 0) break;
         const text name = file->text_at(open - 1);
-        if (i == asking ? !is_listed(name, "malloc realloc") : name != called) break;
-        if (i != asking) {
-            wrapped_request found{i, true};
-            found.expression.scope = file->scope_of(open);
-            const new_reader reader{*file};
-            if (reader.read_request(open - 1, open, argument - 1, found.expression)) return found;
+        if (i == asking && !is_listed(name, "malloc realloc")) break;
+        if (i != asking && name != called) {
+            const seen_macros macros{names.scratch(), sources, frames[i], *file};
+            if (is_told || !macros.is_macro(name)) break;
+            found.frame = i;
+            found.is_wrapped = false;
+            found.handing = {called, argument};
+            break;
+        }
+        if (i == asking) {
+            new_expression own;
+            is_told = new_reader{*file}.read_request(open - 1, open, own) && !own.is_of_variable;
+        } else {
+            // A function further out that hands on its size may say more than `p = grab(n)`.
+            new_expression here;
+            here.scope = file->scope_of(open);
+            const bool is_read = new_reader{*file}.read_request(open - 1, open, argument - 1, here);
+            if (is_read && (!found.is_wrapped || !here.is_of_variable)) {
+                found.frame = i;
+                found.is_wrapped = true;
+                found.expression = here;
+            }
+            if (is_read && !here.is_of_variable) break;
         }
         const std::size_t size = file->partner(open) - 1;
         if (!file->is_word_at(size) || !file->is_any_at(size - 1, "( ,")) break;
@@ -92,7 +114,7 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         argument = number_of_parameter(*file, at, called, file->text_at(size));
         if (argument == 0) break;
     }
-    return {asking};
+    return found;
 }
 
 }  // namespace symbolize

@@ -68,6 +68,13 @@ TEST_CASE("sizes_in_requests: without debug information, a declaration tells wha
     CHECK(type_of(list + "l->text = malloc(n);") == "char");
     CHECK(type_of(list + "l->parts = malloc(sizeof *l->other);") == "?");
     CHECK(type_of("list* l = q(); l->parts = malloc(sizeof *l->parts);") == "?");
+    const std::string body = "struct line { char* text; } ";
+    const std::string use = " line_t* l = q(); l->text = malloc(n);";
+    CHECK(type_of("typedef " + body + "line_t;" + use) == "char");
+    CHECK(type_of(body + "; typedef struct line line_t;" + use) == "char");
+    CHECK(type_of("typedef struct { char* text; } line_t;" + use) == "char");
+    CHECK(type_of("typedef struct { char* other; } line_t;" + use) == "?");
+    CHECK(type_of("typedef struct line line_t;" + use) == "?");
 }
 
 TEST_CASE("sizes_in_requests: in C, an alias of a header is no variable") {
@@ -100,6 +107,7 @@ TEST_CASE("sizes_in_requests: in C, an alias of a header is no variable") {
     CHECK(with_g1(alias + "void f() { p->q = malloc(sizeof(part_t)); }") == "part_t");
     CHECK(with_g1(alias + "void f(int part_t) { p->q = malloc(sizeof(part_t)); }") == "?");
     CHECK(with_g1("void f() { p->q = malloc(sizeof(part_t)); }") == "?");
+    CHECK(with_g1("void f() { p->q = malloc(n * sizeof(uint32_t)); }") == "uint32_t");
 }
 
 TEST_CASE("sizes_in_requests: the name of a class that no variable has") {

@@ -317,6 +317,20 @@ TEST_CASE("type_from_source: the bare name of a class template is no type") {
     CHECK(type_at_mark(inner, "main") == "box<int>::lid");
 }
 
+TEST_CASE("type_from_source: a class that the debug information lacks may be a template") {
+    const source_file header{"template <class T> struct box { T t; };\nstruct crate { int n; };\n"};
+    const std::string name = header.path().substr(header.path().rfind('/') + 1);
+    allocscope::symbolize::type_knowledge knowledge;
+    knowledge.kind = [](void*, allocscope::plain::text) { return name_kind::undescribed; };
+    const auto type_of = [&](const std::string& made) {
+        const marked_source marked{"#include \"" + name + "\"\nauto* p = @new " + made + ";"};
+        return type_at(marked.path(), marked.line(), marked.column(), "main", knowledge);
+    };
+    CHECK(type_of("box{3}") == "?");
+    CHECK(type_of("box<int>{3}") == "box<int>");
+    CHECK(type_of("crate{3}") == "crate");
+}
+
 TEST_CASE("type_from_source: names of std are told apart from others") {
     CHECK(type_at_mark("using std::string;\nsink = @new string;") == "std::string");
     CHECK(type_at_mark("using namespace std;\nsink = @new vector<string>;") ==

@@ -64,6 +64,28 @@ TEST_CASE("wrapped_request: the caller of a function that hands on the size says
                          "void* p = @take(8, sizeof(struct part));") == "part");
 }
 
+TEST_CASE("wrapped_request: a macro around the call says the type") {
+    const std::string part = "struct part { long number; };\n";
+    const std::string make = "#define MAKE(T) ((T*)grab(sizeof(T)))\n";
+    CHECK(type_of(part + make + grab + "part* p = @MAKE(struct part);") == "part");
+    CHECK(type_of("#define LIST(T, old, n) (T*)grab(old, 0, (n) * sizeof(T))\n"
+                  "void* grab(void* old, int was, int n) { return @realloc(old, n); }\n"
+                  "int* p = @LIST(int, 0, 8);") == "int");
+    CHECK(type_of("#define MAKE(T, kind) (T*)take(sizeof(T), kind)\n"
+                  "void* grab(int n) { return @malloc(n); }\n"
+                  "void* take(int n, int kind) { part* p = @grab(n); return p; }\n"
+                  "long* p = @MAKE(long, 3);") == "long");
+    CHECK(type_of("#define TEXT(n) grab(n)\n"
+                  "char* grab(int n) { char* p = @malloc(n); return p; }\n"
+                  "char* p = keep(@TEXT(9));") == "char");
+    CHECK(type_of("#define MAKE(T) (T*)other(sizeof(T))\n" + grab + "long* p = @MAKE(long);") ==
+          "?");
+    CHECK(type_of("#define MAKE(T) (T*)grab(sizeof(T) + 8)\n" + grab + "long* p = @MAKE(long);") ==
+          "?");
+    CHECK(type_of("#define MAKE(T) (T*)grab(sizeof(T), grab(9))\n" + grab +
+                  "long* p = @MAKE(long);") == "?");
+}
+
 TEST_CASE("wrapped_request: a function that may ask for another size says nothing") {
     const auto with = [](const std::string& body) {
         return type_of("void* grab(unsigned long n) { " + body +

@@ -432,7 +432,7 @@ ALLOCSCOPE_NAMESPACE_END
             "Og", "no-var-tracking", "no-guess-branch-probability", "no-reorder-blocks", \
                 "no-compare-elim", "no-cprop-registers", "no-combine-stack-adjustments", \
                 "no-forward-propagate", "no-tree-ccp", "no-tree-fre", "no-dce",          \
-                "no-ipa-pure-const"
+                "no-ipa-pure-const", "no-tree-dominator-opts"
         #define ALLOCSCOPE_PRIVATE_RARE optimize(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_END ALLOCSCOPE_PRIVATE_GRADE_END
@@ -12397,32 +12397,35 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
+// The first bytes of an instruction; its first byte is the lowest.
+ALLOCSCOPE_INLINE std::uint64_t bytes_at(const std::uint8_t* code, unsigned count) noexcept {
+    std::uint64_t bytes;
+    std::memcpy(&bytes, code, sizeof bytes);
+    return bytes & ((std::uint64_t{1} << 8 * count) - 1);
+}
+
 // Whether the function that begins at this address in the code keeps its first argument in its
 // frame.
 inline bool is_unoptimised(const mapped_bytes& code, std::uint64_t begin) noexcept {
     constexpr std::size_t longest = 48;  // of what is looked at
     if (!code.holds(begin) || !code.holds(begin + longest)) return false;
     const std::uint8_t* at = code.bytes.data + (begin - code.address);
-    const auto skip = [&at](const char* bytes, std::size_t count) {
-        if (std::memcmp(at, bytes, count) != 0) return false;
-        at += count;
-        return true;
-    };
-    skip("\xf3\x0f\x1e\xfa", 4);                     // endbr64
-    if (!skip("\x55\x48\x89\xe5", 4)) return false;  // push %rbp; mov %rsp,%rbp
+    if (bytes_at(at, 4) == 0xfa1e0ff3) at += 4;       // endbr64
+    if (bytes_at(at, 4) != 0xe5894855) return false;  // push %rbp; mov %rsp,%rbp
+    at += 4;
     for (int i = 0; i < 3; ++i) {  // push %r12; push %rbx: optimised code mostly saves more
-        const bool is_extended = *at == 0x41 && (at[1] & 0xfcU) == 0x54;
+        const bool is_extended = (bytes_at(at, 2) & 0xfcffU) == 0x5441;
         if (is_extended || *at == 0x53) at += is_extended ? 2 : 1;
     }
-    if (skip("\x48\x83\xec", 3)) at += 1;  // sub $8,%rsp
-    if (skip("\x48\x81\xec", 3)) at += 4;  // sub $1024,%rsp
-    skip("\x48\x89\xf8", 3);               // mov %rdi,%rax: where the result goes
+    const std::uint64_t next = bytes_at(at, 3);
+    if (next == 0xec8348) at += 4;             // sub $8,%rsp
+    if (next == 0xec8148) at += 7;             // sub $1024,%rsp
+    if (bytes_at(at, 3) == 0xf88948) at += 3;  // mov %rdi,%rax: where the result goes
     // mov %rdi,-24(%rbp), or %edi, or movss %xmm0,-24(%rbp)
-    if (!skip("\xf3\x0f\x11", 3) && !skip("\xf2\x0f\x11", 3) && !skip("\x48\x89", 2) &&
-        !skip("\x89", 1)) {
-        return false;
-    }
-    const unsigned operands = *at & 0xc7U;
+    if (*at == 0x48) ++at;
+    if (*at == 0xf2 || *at == 0xf3) at += bytes_at(at + 1, 2) == 0x110f ? 2 : 0;
+    if (*at != 0x89 && *at != 0x11) return false;
+    const unsigned operands = at[1] & 0xc7U;
     return operands == 0x45 || operands == 0x85;
 }
 
@@ -31858,7 +31861,6 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
     text called;
     std::size_t argument = 0;  // the number of that with the size, from 1
     wrapped_request found{asking};
-    bool is_told = false;  // what malloc returns is kept as characters
     for (std::size_t i = asking; i < frames.size(); ++i) {
         if (is_standard_header(frames[i].file)) break;
         const source_outline* file = nullptr;
@@ -31868,17 +31870,18 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         const text name = file->text_at(open - 1);
         if (i == asking && !is_listed(name, "malloc realloc")) break;
         if (i != asking && name != called) {
-            const seen_macros macros{names.scratch(), sources, frames[i], *file};
-            if (is_told || !macros.is_macro(name)) break;
+            const handing_function handing{called, argument};
+            const seen_macros macros{names.scratch(), sources, frames[i], *file, handing};
+            if (!macros.is_macro(name)) break;
+            // Only a size or a cast says a type; a macro without either leaves it to the function.
+            const text made = text_with_new(names.scratch(), *file, open - 1, macros);
+            if (!made.contains("sizeof") && !made.contains("* )")) break;
             found.frame = i;
             found.is_wrapped = false;
-            found.handing = {called, argument};
+            found.handing = handing;
             break;
         }
-        if (i == asking) {
-            new_expression own;
-            is_told = new_reader{*file}.read_request(open - 1, open, own) && !own.is_of_variable;
-        } else {
+        if (i != asking) {
             // A function further out that hands on its size may say more than `p = grab(n)`.
             new_expression here;
             here.scope = file->scope_of(open);

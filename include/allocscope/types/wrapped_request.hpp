@@ -76,7 +76,6 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
     text called;
     std::size_t argument = 0;  // the number of that with the size, from 1
     wrapped_request found{asking};
-    bool is_told = false;  // what malloc returns is kept as characters
     for (std::size_t i = asking; i < frames.size(); ++i) {
         if (is_standard_header(frames[i].file)) break;
         const source_outline* file = nullptr;
@@ -86,17 +85,18 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         const text name = file->text_at(open - 1);
         if (i == asking && !is_listed(name, "malloc realloc")) break;
         if (i != asking && name != called) {
-            const seen_macros macros{names.scratch(), sources, frames[i], *file};
-            if (is_told || !macros.is_macro(name)) break;
+            const handing_function handing{called, argument};
+            const seen_macros macros{names.scratch(), sources, frames[i], *file, handing};
+            if (!macros.is_macro(name)) break;
+            // Only a size or a cast says a type; a macro without either leaves it to the function.
+            const text made = text_with_new(names.scratch(), *file, open - 1, macros);
+            if (!made.contains("sizeof") && !made.contains("* )")) break;
             found.frame = i;
             found.is_wrapped = false;
-            found.handing = {called, argument};
+            found.handing = handing;
             break;
         }
-        if (i == asking) {
-            new_expression own;
-            is_told = new_reader{*file}.read_request(open - 1, open, own) && !own.is_of_variable;
-        } else {
+        if (i != asking) {
             // A function further out that hands on its size may say more than `p = grab(n)`.
             new_expression here;
             here.scope = file->scope_of(open);

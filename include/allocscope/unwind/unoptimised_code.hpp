@@ -22,11 +22,18 @@
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint8_t, uint64_t
-#include <cstring>  // memcmp
+#include <cstring>  // memcpy
 
 ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
+
+// The first bytes of an instruction; its first byte is the lowest.
+ALLOCSCOPE_INLINE std::uint64_t bytes_at(const std::uint8_t* code, unsigned count) noexcept {
+    std::uint64_t bytes;
+    std::memcpy(&bytes, code, sizeof bytes);
+    return bytes & ((std::uint64_t{1} << 8 * count) - 1);
+}
 
 // Whether the function that begins at this address in the code keeps its first argument in its
 // frame.
@@ -34,26 +41,22 @@ inline bool is_unoptimised(const mapped_bytes& code, std::uint64_t begin) noexce
     constexpr std::size_t longest = 48;  // of what is looked at
     if (!code.holds(begin) || !code.holds(begin + longest)) return false;
     const std::uint8_t* at = code.bytes.data + (begin - code.address);
-    const auto skip = [&at](const char* bytes, std::size_t count) {
-        if (std::memcmp(at, bytes, count) != 0) return false;
-        at += count;
-        return true;
-    };
-    skip("\xf3\x0f\x1e\xfa", 4);                     // endbr64
-    if (!skip("\x55\x48\x89\xe5", 4)) return false;  // push %rbp; mov %rsp,%rbp
+    if (bytes_at(at, 4) == 0xfa1e0ff3) at += 4;       // endbr64
+    if (bytes_at(at, 4) != 0xe5894855) return false;  // push %rbp; mov %rsp,%rbp
+    at += 4;
     for (int i = 0; i < 3; ++i) {  // push %r12; push %rbx: optimised code mostly saves more
-        const bool is_extended = *at == 0x41 && (at[1] & 0xfcU) == 0x54;
+        const bool is_extended = (bytes_at(at, 2) & 0xfcffU) == 0x5441;
         if (is_extended || *at == 0x53) at += is_extended ? 2 : 1;
     }
-    if (skip("\x48\x83\xec", 3)) at += 1;  // sub $8,%rsp
-    if (skip("\x48\x81\xec", 3)) at += 4;  // sub $1024,%rsp
-    skip("\x48\x89\xf8", 3);               // mov %rdi,%rax: where the result goes
+    const std::uint64_t next = bytes_at(at, 3);
+    if (next == 0xec8348) at += 4;             // sub $8,%rsp
+    if (next == 0xec8148) at += 7;             // sub $1024,%rsp
+    if (bytes_at(at, 3) == 0xf88948) at += 3;  // mov %rdi,%rax: where the result goes
     // mov %rdi,-24(%rbp), or %edi, or movss %xmm0,-24(%rbp)
-    if (!skip("\xf3\x0f\x11", 3) && !skip("\xf2\x0f\x11", 3) && !skip("\x48\x89", 2) &&
-        !skip("\x89", 1)) {
-        return false;
-    }
-    const unsigned operands = *at & 0xc7U;
+    if (*at == 0x48) ++at;
+    if (*at == 0xf2 || *at == 0xf3) at += bytes_at(at + 1, 2) == 0x110f ? 2 : 0;
+    if (*at != 0x89 && *at != 0x11) return false;
+    const unsigned operands = at[1] & 0xc7U;
     return operands == 0x45 || operands == 0x85;
 }
 

@@ -75,6 +75,10 @@ TEST_CASE("wrapped_request: a macro around the call says the type") {
                   "void* grab(int n) { return @malloc(n); }\n"
                   "void* take(int n, int kind) { part* p = @grab(n); return p; }\n"
                   "long* p = @MAKE(long, 3);") == "long");
+    CHECK(type_of("#define BYTES(n) grab(n)\n"
+                  "typedef unsigned char byte;\n"
+                  "byte* grab(int n) { byte* p = @malloc(n); return p; }\n"
+                  "byte* p = keep(@BYTES(9));") == "unsigned char");
     CHECK(type_of("#define TEXT(n) grab(n)\n"
                   "char* grab(int n) { char* p = @malloc(n); return p; }\n"
                   "char* p = keep(@TEXT(9));") == "char");

@@ -25,6 +25,7 @@ PROGRAMS = {
     "recording_floor": False,
     "changing_stacks": False,
     "unwinding": False,
+    "unoptimised_stacks": False,
     "two_threads": False,
     "peer_churn": False,
     "peer_live": True,

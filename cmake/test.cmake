@@ -172,7 +172,7 @@ if(setarch)
 endif()
 
 # All flavours together leave 3 GB under build/. On a full disk everything fails in its own way.
-if(NOT asked_for)
+if(flavours AND NOT asked_for)
     set(needed_mb 3500)
     file(MAKE_DIRECTORY "${root}/build")
     execute_process(COMMAND df -Pk "${root}/build" OUTPUT_VARIABLE disk ERROR_QUIET)

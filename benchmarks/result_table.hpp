@@ -81,7 +81,7 @@ public:
 
 private:
     static const char* not_optimised() {
-#if defined(__OPTIMIZE__) || defined(BENCHMARKS_MEASURE_UNOPTIMISED_CODE)
+#if defined(__OPTIMIZE__) || defined(ALLOCSCOPE_BENCHMARK_OF_UNOPTIMISED_CODE)
         return "";
 #else
         return " (not optimised: the numbers mean nothing)";

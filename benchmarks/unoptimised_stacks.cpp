@@ -4,7 +4,7 @@
 // some 40 calls below the copy. A window of 23 frames records so many; one of 24, the default, goes
 // on for 40 more where it would be cut: see docs/decisions/0020.
 
-#define BENCHMARKS_MEASURE_UNOPTIMISED_CODE  // result_table.hpp: the level is meant
+#define ALLOCSCOPE_BENCHMARK_OF_UNOPTIMISED_CODE  // result_table.hpp: the level is meant
 
 #include "interleaved_ratio.hpp"
 #include "result_table.hpp"

@@ -26792,7 +26792,7 @@ struct macro_line {
 struct token_list {
     list<source_token> tokens;
     list<macro_line> macros;
-    list<text> includes;  // of #include "..."
+    list<text> includes;  // of #include "..." and <....>, but not <vector>
 };
 
 ALLOCSCOPE_PURE inline bool is_word(const text& token) noexcept {
@@ -26941,10 +26941,13 @@ private:
     }
 
     void add_include(text directive) {
-        const std::size_t open = directive.find('"');
+        directive = directive.substr(skip_word(directive, 0));
+        const std::size_t open = directive.find_first_of("\"<");
         if (open == no_position) return;
+        const char close = directive[open] == '<' ? '>' : '"';
         directive.remove_prefix(open + 1);
-        result_.includes.push_back(directive.substr(0, directive.find('"')));
+        const text name = directive.substr(0, directive.find(close));
+        if (close == '"' || name.contains(".")) result_.includes.push_back(name);  // not <vector>
     }
 
     // Literals are skipped, because "src/*.cpp" contains no comment. The sign in 1'000 begins none.
@@ -27791,19 +27794,20 @@ public:
         return is_known_as(name, macro_name);
     }
 
+    ALLOCSCOPE_INLINE const list<macro_line>& macros() const noexcept { return macros_; }
+
     // The only definition of a macro; null: the file does not show what it stands for.
-    const macro_line* definition_of(text macro, bool may_be_default = false) const noexcept {
+    const macro_line* definition_of(text macro) const noexcept {
         const macro_line* only = nullptr;
         for (const macro_line& each : macros_) {
             if (each.name != macro) continue;
-            const bool is_certain = each.is_certain || (may_be_default && each.is_default);
-            if (only != nullptr || !is_certain) return nullptr;
+            if (only != nullptr || !each.is_certain) return nullptr;
             only = &each;
         }
         return only;
     }
 
-    // The headers in `#include "..."`.
+    // The headers that are included, but those of the standard library.
     ALLOCSCOPE_INLINE const list<text>& includes() const noexcept { return includes_; }
 
     // The last declaration of a name, and the one before it; null: there is none.
@@ -28634,7 +28638,7 @@ inline text moved_source(arena& memory, text path, text folders) {
 
 class source_cache {
 public:
-    source_cache() noexcept : files_(memory_), implied_(memory_) {}
+    source_cache() noexcept : files_(memory_), implied_(memory_), included_(memory_) {}
     source_cache(const source_cache&) = delete;
     source_cache& operator=(const source_cache&) = delete;
 
@@ -28645,7 +28649,7 @@ public:
         if (path != last_.path) {
             const source_file* file = files_.find(path);
             if (file == nullptr) {
-                if (files_.size() >= max_source_files) return nullptr;
+                if (read_files_ >= max_source_files) return nullptr;
                 const text kept = copy_of(memory_, path);
                 const char* folders = ::secure_getenv("ALLOCSCOPE_SOURCES");
                 const text moved = folders != nullptr ? moved_source(memory_, kept, folders) : kept;
@@ -28657,14 +28661,43 @@ public:
         return built_ns == 0 || last_.changed_ns <= built_ns ? last_.outline : nullptr;
     }
 
-    // By the token of a constructor: the brace that opens its class, if only an initialiser of a
-    // member can ask for memory there; otherwise 0.
-    ALLOCSCOPE_INLINE table<const void*, std::size_t>& implied() noexcept { return implied_; }
+    // The brace that opens a class, and its file; null: there is none.
+    struct class_place {
+        const source_outline* file;
+        std::size_t open;
+    };
+
+    // By the token of a constructor: its class, if only an initialiser of a member can ask for
+    // memory there.
+    ALLOCSCOPE_INLINE table<const void*, class_place>& implied() noexcept { return implied_; }
+
+    struct includer_fields {
+        const source_outline* file;
+        std::uint64_t built_ns;
+    };
+    using includer = by_bytes<includer_fields>;
+    using source_files = list<const source_outline*>;
+
+    // What included_files() has found.
+    ALLOCSCOPE_INLINE table<includer, const source_files*>& included() noexcept {
+        return included_;
+    }
+    ALLOCSCOPE_INLINE arena& memory() noexcept { return memory_; }
+
+    // The path of a file that was found.
+    text path_of(const source_outline& outline) const noexcept {
+        for (const auto& each : files_) {
+            if (each.value.outline == &outline) return each.key;
+        }
+        return {};
+    }
 
     // Forgets all files.
     void release() noexcept {
         files_ = table<text, source_file>{memory_};
-        implied_ = table<const void*, std::size_t>{memory_};
+        implied_ = table<const void*, class_place>{memory_};
+        included_ = table<includer, const source_files*>{memory_};
+        read_files_ = 0;
         last_ = {};
         memory_.release();
     }
@@ -28680,6 +28713,7 @@ private:
         const detail::file_reader file{path};
         const std::uint64_t size = file.identity().size_bytes;
         if (!file.is_open() || size > max_source_bytes) return {asked};
+        ++read_files_;
         auto* bytes = static_cast<char*>(memory_.allocate(size));
         const text source{bytes, file.read_at(0, bytes, size)};
         return {asked, memory_.make<source_outline>(memory_, source), file.identity().changed_ns};
@@ -28687,7 +28721,9 @@ private:
 
     arena memory_;
     table<text, source_file> files_;
-    table<const void*, std::size_t> implied_;
+    table<const void*, class_place> implied_;
+    table<includer, const source_files*> included_;
+    std::size_t read_files_ = 0;
     source_file last_;
 };
 
@@ -28724,44 +28760,66 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-class included_files {
-public:
-    // `file` is the source of the frame.
-    included_files(arena& memory, source_cache& sources, const code_frame& frame,
-                   const source_outline& file)
-        : memory_(memory), sources_(sources), built_ns_(frame.built_ns), files_(memory) {
-        add(file, frame.file);
+// The header that a file of the folder includes by that name; null: it is not found. Sets `path`.
+inline const source_outline* find_included(arena& memory, source_cache& sources, text folder,
+                                           text name, std::uint64_t built_ns, text& path) {
+    while (name.starts_with("../") && folder.size() > 1) {  // each file has only one path
+        name.remove_prefix(3);
+        folder.remove_suffix(1);
+        folder = folder.substr(0, folder.rfind('/') + 1);
     }
-
-    // The file itself comes first.
-    ALLOCSCOPE_INLINE const list<const source_outline*>& all() const noexcept { return files_; }
-
-private:
-    static constexpr std::size_t most_files = 64;
-
-    void add(const source_outline& file, text path) {
-        files_.push_back(&file);
-        for (text name : file.includes()) {
-            text folder = path.substr(0, path.rfind('/') + 1);
-            while (name.starts_with("../") && folder.size() > 1) {  // each file has only one path
-                name.remove_prefix(3);
-                folder.remove_suffix(1);
-                folder = folder.substr(0, folder.rfind('/') + 1);
-            }
-            const text header = joined(memory_, folder, name);
-            const source_outline* const other =
-                files_.size() < most_files ? sources_.find(header, built_ns_) : nullptr;
-            bool is_new = other != nullptr;
-            for (const source_outline* each : files_) is_new = is_new && each != other;
-            if (is_new) add(*other, header);
+    constexpr int most_folders = 6;
+    const char* const inside[] = {"", "include/", "src/"};
+    for (int i = 0; i < most_folders && folder.size() > 1; ++i) {
+        for (const char* inner : inside) {
+            path = joined(memory, joined(memory, folder, inner), name);
+            if (const source_outline* found = sources.find(path, built_ns)) return found;
         }
+        folder.remove_suffix(1);
+        folder = folder.substr(0, folder.rfind('/') + 1);
     }
+    return nullptr;
+}
 
-    arena& memory_;
-    source_cache& sources_;
-    const std::uint64_t built_ns_;
-    list<const source_outline*> files_;
-};
+inline void add_included(arena& memory, source_cache& sources, const source_outline& file,
+                         text path, std::uint64_t built_ns, source_cache::source_files& files) {
+    constexpr std::size_t most_files = 64;
+    files.push_back(&file);
+    for (const text name : file.includes()) {
+        if (files.size() == most_files) return;
+        text header;
+        const source_outline* const other = find_included(
+            memory, sources, path.substr(0, path.rfind('/') + 1), name, built_ns, header);
+        bool is_new = other != nullptr;
+        for (const source_outline* each : files) is_new = is_new && each != other;
+        if (is_new) add_included(memory, sources, *other, header, built_ns, files);
+    }
+}
+
+// `file` is the source of the frame, and comes first.
+inline const source_cache::source_files& included_files(source_cache& sources,
+                                                        const code_frame& frame,
+                                                        const source_outline& file) {
+    const auto known = sources.included().insert({{&file, frame.built_ns}});
+    if (known.is_new) {
+        auto* const files = sources.memory().make<source_cache::source_files>(sources.memory());
+        known.value = files;
+        add_included(sources.memory(), sources, file, frame.file, frame.built_ns, *files);
+    }
+    return *known.value;
+}
+
+// The only definition of a class in those files; null: there is none, or there are several.
+inline source_cache::class_place class_in_files(const source_cache::source_files& files,
+                                                text name) {
+    source_cache::class_place only{};
+    for (const source_outline* each : files) {
+        const std::size_t open = body_of_class(*each, name);
+        if (open != 0 && only.file != nullptr) return {};
+        if (open != 0) only = {each, open};
+    }
+    return only;
+}
 
 }  // namespace symbolize
 
@@ -30078,20 +30136,16 @@ inline text type_of_member(read_names& names, const code_frame& frame, const sou
     const function_name& function = names.of(frame.function).parts;
     const text owner = class_with_member(file, name, function);
     if (owner.empty()) return {};
-    const source_outline* defining = nullptr;
-    const included_files files{names.scratch(), sources, frame, file};
-    for (const source_outline* each : files.all()) {
-        if (body_of_class(*each, owner) == 0) continue;
-        if (defining != nullptr) return {};
-        defining = each;
-    }
-    if (defining == nullptr || defining->is_class_template(owner)) return {};
-    const declared_variable found = object_of(
-        *defining, member_of(*defining, body_of_class(*defining, owner), file.text_at(name)),
-        file.is_at(name + 1, "->"));
+    const source_cache::class_place place =
+        class_in_files(included_files(sources, frame, file), owner);
+    if (place.file == nullptr || place.file->is_class_template(owner)) return {};
+    const declared_variable found =
+        object_of(*place.file, member_of(*place.file, place.open, file.text_at(name)),
+                  file.is_at(name + 1, "->"));
     if (!found.is_known()) return {};
-    const type_spelling spelling{
-        names.scratch(), *defining, found.begin, defining->scope_of(found.at), function, knowledge};
+    const type_spelling spelling{names.scratch(), *place.file,
+                                 found.begin,     place.file->scope_of(found.at),
+                                 function,        knowledge};
     return spelling.spelled(found.begin, found.end);
 }
 
@@ -31176,6 +31230,29 @@ struct source_notes {
     text deduced = {};          // if the type is not certain: type_answer::candidate
 };
 
+// What a name stands for if it is an alias in a class around the function, whose definition the
+// file or a header that it includes has; "" if it is not.
+inline text type_of_class_alias(read_names& names, const code_frame& frame,
+                                const source_outline& file, std::size_t at, source_cache& sources,
+                                const type_knowledge& knowledge) {
+    const function_name& function = names.of(frame.function).parts;
+    const text name = file.text_at(at);
+    if (find_local_name(file, at, name).what != local_name::kind::none) return {};
+    for (std::size_t i = function.components.size(); i > 1; --i) {
+        const source_cache::class_place place =
+            class_in_files(included_files(sources, frame, file), function.components[i - 2].name);
+        if (place.file == nullptr) continue;
+        const local_name found = find_local_name(*place.file, place.open + 1, name);
+        if (found.what == local_name::kind::none || found.block != place.open) continue;
+        if (found.what != local_name::kind::alias) return {};
+        const type_spelling spelling{names.scratch(), *place.file,
+                                     found.begin,     place.file->scope_of(found.at),
+                                     function,        knowledge};
+        return spelling.spelled(found.begin, found.end);
+    }
+    return {};
+}
+
 // The type of the `new` at the frame's line and column; "" if that is not certain. The frame must
 // be the direct caller of operator new.
 inline text type_from_source(read_names& names, const code_frame& frame, source_cache& sources,
@@ -31204,10 +31281,15 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
                                    function,        knowledge, is_at_begin};
     text type = spelling.spelled();
     const text own = own_word(*file, *expression);
+    const bool is_one_word = expression->type_end == expression->type_begin + 1;
+    if (is_one_word && (type.empty() || (type == own && spelling.is_undescribed(own)))) {
+        const text aliased =
+            type_of_class_alias(names, frame, *file, expression->type_begin, sources, knowledge);
+        if (!aliased.empty()) type = aliased;
+    }
     if (type.ends_with(own) && spelling.is_undescribed(own)) {
         // A class of a header may be a template whose arguments the compiler deduces.
-        const included_files files{names.scratch(), sources, frame, *file};
-        for (const source_outline* each : files.all()) {
+        for (const source_outline* each : included_files(sources, frame, *file)) {
             if (each->is_class_template(own)) type = {};
         }
     }
@@ -31234,7 +31316,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
 
-// new_in_macro.hpp - the type of a `new` that a macro writes.
+// new_in_macro.hpp - the type of a `new` or `throw` that a macro writes.
 
 #ifndef ALLOCSCOPE_TYPES_NEW_IN_MACRO_HPP
 #define ALLOCSCOPE_TYPES_NEW_IN_MACRO_HPP
@@ -31243,7 +31325,8 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// What a macro asks with: `new`, or a function that hands on the size that it gets to malloc.
+// What a macro asks with: `new`, `throw`, or a function that hands on the size that it gets to
+// malloc.
 struct handing_function {
     text name = "new";
     std::size_t argument = 0;  // the number of that with the size, from 1
@@ -31252,27 +31335,38 @@ struct handing_function {
 // The macros of a file and of the headers that it includes.
 class seen_macros {
 public:
-    seen_macros(arena& memory, source_cache& sources, const code_frame& frame,
-                const source_outline& file, const handing_function& handing = {})
-        : files_(memory, sources, frame, file), handing_(handing) {}
+    seen_macros(source_cache& sources, const code_frame& frame, const source_outline& file,
+                const handing_function& handing = {})
+        : files_(included_files(sources, frame, file)), handing_(handing) {}
 
     ALLOCSCOPE_PURE bool is_macro(text name) const noexcept {
-        for (const source_outline* each : files_.all()) {
+        for (const source_outline* each : files_) {
             if (each->is_macro(name)) return true;
         }
         return false;
     }
 
-    // The only definition of a macro; null: it is not certain what the macro stands for.
+    bool defines_class(text name) const { return class_in_files(files_, name).file != nullptr; }
+
+    // The definition of a macro where the code asks for memory: the only one, or the only one that
+    // asks. Null: it is not certain what the macro stands for.
     const macro_line* definition_of(text name) const noexcept {
-        const macro_line* only = nullptr;
-        for (const source_outline* each : files_.all()) {
-            if (!each->is_macro(name)) continue;
-            if (only != nullptr) return nullptr;
-            only = each->definition_of(name, true);
-            if (only == nullptr) return nullptr;
+        const macro_line* last = nullptr;
+        const macro_line* asking = nullptr;
+        std::size_t count = 0;
+        std::size_t count_asking = 0;
+        for (const source_outline* each : files_) {
+            for (const macro_line& macro : each->macros()) {
+                if (macro.name != name) continue;
+                last = &macro;
+                ++count;
+                if (!macro.rest.contains(handing_.name)) continue;
+                asking = &macro;
+                ++count_asking;
+            }
         }
-        return only;
+        if (count == 1 && (last->is_certain || last->is_default)) return last;
+        return count_asking == 1 ? asking : nullptr;
     }
 
     ALLOCSCOPE_PURE bool may_allocate(text words) const noexcept {
@@ -31287,7 +31381,7 @@ public:
     }
 
 private:
-    const included_files files_;
+    const source_cache::source_files& files_;
     const handing_function handing_;
 };
 
@@ -31428,6 +31522,55 @@ inline std::size_t macro_in_call(const source_outline& file, std::size_t at) {
     return is_only && requests_in(file, at, close) == 0 ? found : at;
 }
 
+// The type that an expression in the text of the macro at `at` names; "" if that is not certain.
+inline text spelled_in_macro(arena& memory, const source_outline& file, std::size_t at,
+                             const seen_macros& macros, const source_outline& made,
+                             const new_expression& expression, const function_name& function,
+                             const type_knowledge& knowledge) {
+    const list<const template_header*> headers = file.headers_around(memory, file.scope_of(at));
+    if (!expression.has_type ||
+        !are_known_names(file, at, macros, made, expression, knowledge, headers)) {
+        return {};
+    }
+    type_knowledge believed = knowledge;
+    believed.kind = nullptr;
+    believed.made = nullptr;  // its tokens have places of their own
+    source_spelling spelling{memory, made, expression, function, believed};
+    if (expression.function == 0) spelling.stand_in(headers);
+    return spelling.spelled();
+}
+
+// What the only `throw` in the macro that is used at `at` throws; "" if that is not certain.
+inline text type_thrown_by_macro(arena& memory, const source_outline& file, std::size_t at,
+                                 const code_frame& frame, source_cache& sources,
+                                 const function_name& function, const type_knowledge& knowledge) {
+    const seen_macros macros{sources, frame, file, {"throw", 0}};
+    if (!macros.is_macro(file.text_at(at))) return {};
+    // The use of the macro has the semicolon.
+    const text written = joined(memory, text_with_new(memory, file, at, macros), ";");
+    const source_outline made{memory, written};
+    new_expression only;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < made.tokens().size(); ++i) {
+        if (!made.is_at(i, "throw")) continue;
+        ++count;
+        if (!new_reader{made}.read_throw(i, only)) return {};
+    }
+    if (count != 1) return {};
+    if (only.is_of_value && !made.is_at(only.type_end, "{")) {
+        // It may be a function that makes the exception.
+        const text own = own_word(made, only);
+        const line_and_column place{static_cast<std::uint32_t>(frame.line),
+                                    static_cast<std::uint32_t>(frame.column)};
+        const text type = knowledge.made_by(own, {&place, 1}, memory);
+        if (!type.empty()) return type;
+        const bool is_class = made.is_at(only.type_begin, "std") || macros.defines_class(own) ||
+                              knowledge.kind_of(own) == name_kind::type;
+        if (!is_class) return {};
+    }
+    return spelled_in_macro(memory, file, at, macros, made, only, function, knowledge);
+}
+
 // The type of the only `new`, or request for bytes, in the macro that is used at `at`; "" if that
 // is not certain. `is_all` is set if the macro writes nothing else, so that nothing else can be
 // allocated at its place.
@@ -31442,14 +31585,13 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const bool is_own = file.is_macro(file.text_at(at));
     const bool may_be_macro = is_own || (file.is_word_at(at) && file.is_at(at + 1, "("));
     if (!may_be_macro) return {};
-    const seen_macros macros{memory, sources, frame, file, handing};
+    const seen_macros macros{sources, frame, file, handing};
     const source_outline made{memory, text_with_new(memory, file, at, macros)};
     const bool is_only = requests_in(made, 0, made.tokens().size()) == 1;
     if (!is_only || made.expressions().size() != 1) return {};
     const new_expression& only = made.expressions()[0];
-    const list<const template_header*> headers = file.headers_around(memory, file.scope_of(at));
-    if (!only.has_type || !are_known_names(file, at, macros, made, only, knowledge, headers))
-        return {};
+    const text type = spelled_in_macro(memory, file, at, macros, made, only, function, knowledge);
+    if (type.empty()) return {};
     // What stands around a macro that is used in turn may allocate, too. So this one, or what it is
     // given, must ask itself.
     const macro_line& used = *macros.definition_of(file.text_at(at));
@@ -31483,12 +31625,6 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
         // Hardly any macro has a name with such a letter.
         if (is_word(token) && token.find_first_of(lower_case) == no_position) has_other = true;
     }
-    type_knowledge believed = knowledge;
-    believed.kind = nullptr;
-    believed.made = nullptr;  // its tokens have places of their own
-    source_spelling spelling{memory, made, only, function, believed};
-    if (only.function == 0) spelling.stand_in(headers);
-    const text type = spelling.spelled();
     if (!is_all && !has_other) is_all = is_constructed(memory, type, frame, knowledge);
     return type;
 }
@@ -31579,19 +31715,27 @@ inline bool has_new_before(const source_outline& file, std::size_t brace) {
     return true;
 }
 
-// `at` is the place of a call in a constructor of the class `name`. The brace that opens the class,
-// if only an initialiser of a member can ask for memory there; otherwise 0.
-inline std::size_t class_of_initialisers(const source_outline& file, std::size_t at, text name) {
+// `at` is the place of a call in a constructor of the class `name`. The class, if only an
+// initialiser of a member can ask for memory there; otherwise null. A constructor outside of its
+// class may have it in a header.
+inline source_cache::class_place class_of_initialisers(const source_outline& file, std::size_t at,
+                                                       text name,
+                                                       const source_cache::source_files& files) {
     const text token = file.text_at(at);
-    std::size_t open = token == name ? class_body(file, at) : 0;
+    source_cache::class_place found{&file, token == name ? class_body(file, at) : 0};
     const bool is_elsewhere = file.is_at(at + 1, "::") || is_defaulted(file, at);
     if (token != name && !is_inherited(file, at)) {
         const std::size_t brace = token == "{" ? at : at + 1;
-        if (!is_listed(token, ") {") || !file.is_at(brace, "{")) return 0;
-        if (has_new_before(file, brace)) return 0;
+        if (!is_listed(token, ") {") || !file.is_at(brace, "{")) return {};
+        if (has_new_before(file, brace)) return {};
     }
-    if (open == 0 && (token != name || is_elsewhere)) open = body_of_class(file, name);
-    return open != 0 && are_only_initialisers(file, open) ? open : 0;
+    if (found.open == 0) {
+        if (token == name && !is_elsewhere) return {};
+        found.open = body_of_class(file, name);
+    }
+    if (found.open == 0) found = class_in_files(files, name);
+    const bool is_certain = found.file != nullptr && are_only_initialisers(*found.file, found.open);
+    return is_certain ? found : source_cache::class_place{};
 }
 
 // --- default arguments ---
@@ -31664,21 +31808,24 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
     if (!is_constructor(function) && !is_inherited(*file, at)) return;
     const auto known = sources.implied().insert(&token);
     if (known.is_new) {
-        known.value = class_of_initialisers(*file, at, function.components[parts - 2].name);
+        known.value = class_of_initialisers(*file, at, function.components[parts - 2].name,
+                                            included_files(sources, frame, *file));
     }
-    if (known.value == 0) return;
-    const list<const new_expression*> all = member_initialisers(scratch, *file, known.value);
+    const source_cache::class_place place = known.value;
+    if (place.file == nullptr) return;
+    const list<const new_expression*> all = member_initialisers(scratch, *place.file, place.open);
     text_out types{scratch};
     bool is_array = false;
     for (const new_expression* each : all) {
-        type = source_spelling{scratch, *file, *each, function, knowledge}.spelled();
-        is_array = is_array || file->is_at(each->type_end, "[");
+        type = source_spelling{scratch, *place.file, *each, function, knowledge}.spelled();
+        is_array = is_array || place.file->is_at(each->type_end, "[");
         if (type.empty()) return;
         types << (types.empty() ? "<" : ", ") << type;
     }
     if (all.size() == 1) {
         answer = {names.made(type), type_evidence::source_text, is_array};
-        frame.line = static_cast<int>(file->tokens()[all[0]->begin].line);
+        frame.line = static_cast<int>(place.file->tokens()[all[0]->begin].line);
+        if (place.file != file) frame.file = copy_of(names.memory(), sources.path_of(*place.file));
     } else if (!all.empty() && !is_array) {  // the size shows which of them it is
         types << '>';
         answer.candidate = names.made(types.view());
@@ -31871,7 +32018,7 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         if (i == asking && !is_listed(name, "malloc realloc")) break;
         if (i != asking && name != called) {
             const handing_function handing{called, argument};
-            const seen_macros macros{names.scratch(), sources, frames[i], *file, handing};
+            const seen_macros macros{sources, frames[i], *file, handing};
             if (!macros.is_macro(name)) break;
             // Only a size or a cast says a type; a macro without either leaves it to the function.
             const text made = text_with_new(names.scratch(), *file, open - 1, macros);
@@ -32157,6 +32304,19 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
     return false;
 }
 
+// What a macro throws at the place of a frame.
+inline type_answer thrown_by_macro(read_names& names, const code_frame& frame,
+                                   source_cache& sources, const type_knowledge& knowledge) {
+    const source_outline* file = nullptr;
+    const std::size_t at = token_of(frame, sources, file);
+    if (at == 0) return unknown_type();
+    const borrowed_memory meanwhile{names.scratch()};
+    const text type = type_thrown_by_macro(names.scratch(), *file, at, frame, sources,
+                                           names.of(frame.function).parts, knowledge);
+    return type.empty() ? unknown_type()
+                        : type_answer{names.made(type), type_evidence::source_text, true};
+}
+
 // `request` is the answer of find_wrapped_request() for the frame that asking_frame() returns, and
 // `knowledge` is about its frame. That may get the line of the `new`, if the compiler has given its
 // call another one.
@@ -32191,10 +32351,12 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
     if (!type.empty()) answer = {type, type_evidence::source_text, notes.is_array};
     answer.candidate = notes.deduced;
     const bool is_told = !type.empty() || !notes.deduced.empty();
-    if (notes.is_thrown) return answer;
+    if (notes.is_thrown)
+        return is_told ? answer : thrown_by_macro(names, frame, sources, knowledge);
     if (!is_told || notes.shares_place) {
         add_implied(names, frame, sources, knowledge, request.handing, answer);
     }
+    frames[asking].file = frame.file;
     frames[asking].line = frame.line;
     return answer;
 }

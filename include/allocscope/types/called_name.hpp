@@ -132,20 +132,16 @@ inline text type_of_member(read_names& names, const code_frame& frame, const sou
     const function_name& function = names.of(frame.function).parts;
     const text owner = class_with_member(file, name, function);
     if (owner.empty()) return {};
-    const source_outline* defining = nullptr;
-    const included_files files{names.scratch(), sources, frame, file};
-    for (const source_outline* each : files.all()) {
-        if (body_of_class(*each, owner) == 0) continue;
-        if (defining != nullptr) return {};
-        defining = each;
-    }
-    if (defining == nullptr || defining->is_class_template(owner)) return {};
-    const declared_variable found = object_of(
-        *defining, member_of(*defining, body_of_class(*defining, owner), file.text_at(name)),
-        file.is_at(name + 1, "->"));
+    const source_cache::class_place place =
+        class_in_files(included_files(sources, frame, file), owner);
+    if (place.file == nullptr || place.file->is_class_template(owner)) return {};
+    const declared_variable found =
+        object_of(*place.file, member_of(*place.file, place.open, file.text_at(name)),
+                  file.is_at(name + 1, "->"));
     if (!found.is_known()) return {};
-    const type_spelling spelling{
-        names.scratch(), *defining, found.begin, defining->scope_of(found.at), function, knowledge};
+    const type_spelling spelling{names.scratch(), *place.file,
+                                 found.begin,     place.file->scope_of(found.at),
+                                 function,        knowledge};
     return spelling.spelled(found.begin, found.end);
 }
 

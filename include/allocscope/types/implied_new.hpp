@@ -28,6 +28,7 @@
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/function_name.hpp>
 #include <allocscope/types/implicit_function.hpp>
+#include <allocscope/types/included_files.hpp>
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/new_in_macro.hpp>
 #include <allocscope/types/placed_new.hpp>
@@ -113,19 +114,27 @@ inline bool has_new_before(const source_outline& file, std::size_t brace) {
     return true;
 }
 
-// `at` is the place of a call in a constructor of the class `name`. The brace that opens the class,
-// if only an initialiser of a member can ask for memory there; otherwise 0.
-inline std::size_t class_of_initialisers(const source_outline& file, std::size_t at, text name) {
+// `at` is the place of a call in a constructor of the class `name`. The class, if only an
+// initialiser of a member can ask for memory there; otherwise null. A constructor outside of its
+// class may have it in a header.
+inline source_cache::class_place class_of_initialisers(const source_outline& file, std::size_t at,
+                                                       text name,
+                                                       const source_cache::source_files& files) {
     const text token = file.text_at(at);
-    std::size_t open = token == name ? class_body(file, at) : 0;
+    source_cache::class_place found{&file, token == name ? class_body(file, at) : 0};
     const bool is_elsewhere = file.is_at(at + 1, "::") || is_defaulted(file, at);
     if (token != name && !is_inherited(file, at)) {
         const std::size_t brace = token == "{" ? at : at + 1;
-        if (!is_listed(token, ") {") || !file.is_at(brace, "{")) return 0;
-        if (has_new_before(file, brace)) return 0;
+        if (!is_listed(token, ") {") || !file.is_at(brace, "{")) return {};
+        if (has_new_before(file, brace)) return {};
     }
-    if (open == 0 && (token != name || is_elsewhere)) open = body_of_class(file, name);
-    return open != 0 && are_only_initialisers(file, open) ? open : 0;
+    if (found.open == 0) {
+        if (token == name && !is_elsewhere) return {};
+        found.open = body_of_class(file, name);
+    }
+    if (found.open == 0) found = class_in_files(files, name);
+    const bool is_certain = found.file != nullptr && are_only_initialisers(*found.file, found.open);
+    return is_certain ? found : source_cache::class_place{};
 }
 
 // --- default arguments ---
@@ -198,21 +207,24 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
     if (!is_constructor(function) && !is_inherited(*file, at)) return;
     const auto known = sources.implied().insert(&token);
     if (known.is_new) {
-        known.value = class_of_initialisers(*file, at, function.components[parts - 2].name);
+        known.value = class_of_initialisers(*file, at, function.components[parts - 2].name,
+                                            included_files(sources, frame, *file));
     }
-    if (known.value == 0) return;
-    const list<const new_expression*> all = member_initialisers(scratch, *file, known.value);
+    const source_cache::class_place place = known.value;
+    if (place.file == nullptr) return;
+    const list<const new_expression*> all = member_initialisers(scratch, *place.file, place.open);
     text_out types{scratch};
     bool is_array = false;
     for (const new_expression* each : all) {
-        type = source_spelling{scratch, *file, *each, function, knowledge}.spelled();
-        is_array = is_array || file->is_at(each->type_end, "[");
+        type = source_spelling{scratch, *place.file, *each, function, knowledge}.spelled();
+        is_array = is_array || place.file->is_at(each->type_end, "[");
         if (type.empty()) return;
         types << (types.empty() ? "<" : ", ") << type;
     }
     if (all.size() == 1) {
         answer = {names.made(type), type_evidence::source_text, is_array};
-        frame.line = static_cast<int>(file->tokens()[all[0]->begin].line);
+        frame.line = static_cast<int>(place.file->tokens()[all[0]->begin].line);
+        if (place.file != file) frame.file = copy_of(names.memory(), sources.path_of(*place.file));
     } else if (!all.empty() && !is_array) {  // the size shows which of them it is
         types << '>';
         answer.candidate = names.made(types.view());

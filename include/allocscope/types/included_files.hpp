@@ -1,12 +1,16 @@
 // included_files.hpp - a source file and the headers of the project that it includes.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by new_in_macro.hpp and called_name.hpp
+// Called:   by new_in_macro.hpp, implied_new.hpp, type_from_source.hpp and called_name.hpp
 // Threads:  one cache belongs to one thread
-// Memory:   of the given arena; the files are kept by the cache
+// Memory:   of the cache
 //
-// Only `#include "..."` is followed, from the folder of the file that includes, where compilers
-// look first.
+//     #include "part.hpp"        in /home/me/project/src/core/pool.cpp: the first that exists of
+//                                /home/me/project/src/core/part.hpp, .../core/include/part.hpp,
+//                                .../core/src/part.hpp, /home/me/project/src/part.hpp, ...
+//
+// Debug information does not have the folders of -I. In most projects they are the folder of the
+// project, or `include` or `src` in it.
 
 #ifndef ALLOCSCOPE_TYPES_INCLUDED_FILES_HPP
 #define ALLOCSCOPE_TYPES_INCLUDED_FILES_HPP
@@ -16,6 +20,7 @@
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/code_location.hpp>
+#include <allocscope/types/local_names.hpp>
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/source_cache.hpp>
 
@@ -26,44 +31,66 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-class included_files {
-public:
-    // `file` is the source of the frame.
-    included_files(arena& memory, source_cache& sources, const code_frame& frame,
-                   const source_outline& file)
-        : memory_(memory), sources_(sources), built_ns_(frame.built_ns), files_(memory) {
-        add(file, frame.file);
+// The header that a file of the folder includes by that name; null: it is not found. Sets `path`.
+inline const source_outline* find_included(arena& memory, source_cache& sources, text folder,
+                                           text name, std::uint64_t built_ns, text& path) {
+    while (name.starts_with("../") && folder.size() > 1) {  // each file has only one path
+        name.remove_prefix(3);
+        folder.remove_suffix(1);
+        folder = folder.substr(0, folder.rfind('/') + 1);
     }
-
-    // The file itself comes first.
-    ALLOCSCOPE_INLINE const list<const source_outline*>& all() const noexcept { return files_; }
-
-private:
-    static constexpr std::size_t most_files = 64;
-
-    void add(const source_outline& file, text path) {
-        files_.push_back(&file);
-        for (text name : file.includes()) {
-            text folder = path.substr(0, path.rfind('/') + 1);
-            while (name.starts_with("../") && folder.size() > 1) {  // each file has only one path
-                name.remove_prefix(3);
-                folder.remove_suffix(1);
-                folder = folder.substr(0, folder.rfind('/') + 1);
-            }
-            const text header = joined(memory_, folder, name);
-            const source_outline* const other =
-                files_.size() < most_files ? sources_.find(header, built_ns_) : nullptr;
-            bool is_new = other != nullptr;
-            for (const source_outline* each : files_) is_new = is_new && each != other;
-            if (is_new) add(*other, header);
+    constexpr int most_folders = 6;
+    const char* const inside[] = {"", "include/", "src/"};
+    for (int i = 0; i < most_folders && folder.size() > 1; ++i) {
+        for (const char* inner : inside) {
+            path = joined(memory, joined(memory, folder, inner), name);
+            if (const source_outline* found = sources.find(path, built_ns)) return found;
         }
+        folder.remove_suffix(1);
+        folder = folder.substr(0, folder.rfind('/') + 1);
     }
+    return nullptr;
+}
 
-    arena& memory_;
-    source_cache& sources_;
-    const std::uint64_t built_ns_;
-    list<const source_outline*> files_;
-};
+inline void add_included(arena& memory, source_cache& sources, const source_outline& file,
+                         text path, std::uint64_t built_ns, source_cache::source_files& files) {
+    constexpr std::size_t most_files = 64;
+    files.push_back(&file);
+    for (const text name : file.includes()) {
+        if (files.size() == most_files) return;
+        text header;
+        const source_outline* const other = find_included(
+            memory, sources, path.substr(0, path.rfind('/') + 1), name, built_ns, header);
+        bool is_new = other != nullptr;
+        for (const source_outline* each : files) is_new = is_new && each != other;
+        if (is_new) add_included(memory, sources, *other, header, built_ns, files);
+    }
+}
+
+// `file` is the source of the frame, and comes first.
+inline const source_cache::source_files& included_files(source_cache& sources,
+                                                        const code_frame& frame,
+                                                        const source_outline& file) {
+    const auto known = sources.included().insert({{&file, frame.built_ns}});
+    if (known.is_new) {
+        auto* const files = sources.memory().make<source_cache::source_files>(sources.memory());
+        known.value = files;
+        add_included(sources.memory(), sources, file, frame.file, frame.built_ns, *files);
+    }
+    return *known.value;
+}
+
+// The only definition of a class in those files; null: there is none, or there are several.
+inline source_cache::class_place class_in_files(const source_cache::source_files& files,
+                                                text name) {
+    source_cache::class_place only{};
+    for (const source_outline* each : files) {
+        const std::size_t open = body_of_class(*each, name);
+        if (open != 0 && only.file != nullptr) return {};
+        if (open != 0) only = {each, open};
+    }
+    return only;
+}
 
 }  // namespace symbolize
 

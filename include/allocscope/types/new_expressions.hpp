@@ -74,19 +74,20 @@ public:
         return is_known_as(name, macro_name);
     }
 
+    ALLOCSCOPE_INLINE const list<macro_line>& macros() const noexcept { return macros_; }
+
     // The only definition of a macro; null: the file does not show what it stands for.
-    const macro_line* definition_of(text macro, bool may_be_default = false) const noexcept {
+    const macro_line* definition_of(text macro) const noexcept {
         const macro_line* only = nullptr;
         for (const macro_line& each : macros_) {
             if (each.name != macro) continue;
-            const bool is_certain = each.is_certain || (may_be_default && each.is_default);
-            if (only != nullptr || !is_certain) return nullptr;
+            if (only != nullptr || !each.is_certain) return nullptr;
             only = &each;
         }
         return only;
     }
 
-    // The headers in `#include "..."`.
+    // The headers that are included, but those of the standard library.
     ALLOCSCOPE_INLINE const list<text>& includes() const noexcept { return includes_; }
 
     // The last declaration of a name, and the one before it; null: there is none.

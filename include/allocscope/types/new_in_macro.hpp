@@ -1,15 +1,18 @@
-// new_in_macro.hpp - the type of a `new` that a macro writes.
+// new_in_macro.hpp - the type of a `new` or `throw` that a macro writes.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by implied_new.hpp and wrapped_request.hpp, where a call is a use of a macro
+// Called:   by implied_new.hpp, wrapped_request.hpp and type_ladder.hpp, where a call is a use of a
+//           macro
 // Threads:  any
 // Memory:   of the given arena
 //
 //     #define MAKE(T) new T
 //     keep(MAKE(part));            both compilers place the call at MAKE: "part"
+//     #define FAIL(x) throw failure(x)
+//     FAIL("no such file");        the same with the memory of an exception: "failure"
 //
-// A macro is expanded only if the file, or the headers of its folder that it includes, define it
-// once, outside of #if. It may use another macro.
+// A macro is expanded only if the file, or the headers of the project that it includes, define it
+// once, outside of #if, or if only one of its definitions asks for memory. It may use another macro.
 
 #ifndef ALLOCSCOPE_TYPES_NEW_IN_MACRO_HPP
 #define ALLOCSCOPE_TYPES_NEW_IN_MACRO_HPP
@@ -24,6 +27,7 @@
 #include <allocscope/types/included_files.hpp>
 #include <allocscope/types/local_names.hpp>
 #include <allocscope/types/new_expressions.hpp>
+#include <allocscope/types/new_reader.hpp>
 #include <allocscope/types/placed_new.hpp>
 #include <allocscope/types/pretty_type.hpp>
 #include <allocscope/types/source_cache.hpp>
@@ -36,7 +40,8 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// What a macro asks with: `new`, or a function that hands on the size that it gets to malloc.
+// What a macro asks with: `new`, `throw`, or a function that hands on the size that it gets to
+// malloc.
 struct handing_function {
     text name = "new";
     std::size_t argument = 0;  // the number of that with the size, from 1
@@ -45,27 +50,38 @@ struct handing_function {
 // The macros of a file and of the headers that it includes.
 class seen_macros {
 public:
-    seen_macros(arena& memory, source_cache& sources, const code_frame& frame,
-                const source_outline& file, const handing_function& handing = {})
-        : files_(memory, sources, frame, file), handing_(handing) {}
+    seen_macros(source_cache& sources, const code_frame& frame, const source_outline& file,
+                const handing_function& handing = {})
+        : files_(included_files(sources, frame, file)), handing_(handing) {}
 
     ALLOCSCOPE_PURE bool is_macro(text name) const noexcept {
-        for (const source_outline* each : files_.all()) {
+        for (const source_outline* each : files_) {
             if (each->is_macro(name)) return true;
         }
         return false;
     }
 
-    // The only definition of a macro; null: it is not certain what the macro stands for.
+    bool defines_class(text name) const { return class_in_files(files_, name).file != nullptr; }
+
+    // The definition of a macro where the code asks for memory: the only one, or the only one that
+    // asks. Null: it is not certain what the macro stands for.
     const macro_line* definition_of(text name) const noexcept {
-        const macro_line* only = nullptr;
-        for (const source_outline* each : files_.all()) {
-            if (!each->is_macro(name)) continue;
-            if (only != nullptr) return nullptr;
-            only = each->definition_of(name, true);
-            if (only == nullptr) return nullptr;
+        const macro_line* last = nullptr;
+        const macro_line* asking = nullptr;
+        std::size_t count = 0;
+        std::size_t count_asking = 0;
+        for (const source_outline* each : files_) {
+            for (const macro_line& macro : each->macros()) {
+                if (macro.name != name) continue;
+                last = &macro;
+                ++count;
+                if (!macro.rest.contains(handing_.name)) continue;
+                asking = &macro;
+                ++count_asking;
+            }
         }
-        return only;
+        if (count == 1 && (last->is_certain || last->is_default)) return last;
+        return count_asking == 1 ? asking : nullptr;
     }
 
     ALLOCSCOPE_PURE bool may_allocate(text words) const noexcept {
@@ -80,7 +96,7 @@ public:
     }
 
 private:
-    const included_files files_;
+    const source_cache::source_files& files_;
     const handing_function handing_;
 };
 
@@ -221,6 +237,55 @@ inline std::size_t macro_in_call(const source_outline& file, std::size_t at) {
     return is_only && requests_in(file, at, close) == 0 ? found : at;
 }
 
+// The type that an expression in the text of the macro at `at` names; "" if that is not certain.
+inline text spelled_in_macro(arena& memory, const source_outline& file, std::size_t at,
+                             const seen_macros& macros, const source_outline& made,
+                             const new_expression& expression, const function_name& function,
+                             const type_knowledge& knowledge) {
+    const list<const template_header*> headers = file.headers_around(memory, file.scope_of(at));
+    if (!expression.has_type ||
+        !are_known_names(file, at, macros, made, expression, knowledge, headers)) {
+        return {};
+    }
+    type_knowledge believed = knowledge;
+    believed.kind = nullptr;
+    believed.made = nullptr;  // its tokens have places of their own
+    source_spelling spelling{memory, made, expression, function, believed};
+    if (expression.function == 0) spelling.stand_in(headers);
+    return spelling.spelled();
+}
+
+// What the only `throw` in the macro that is used at `at` throws; "" if that is not certain.
+inline text type_thrown_by_macro(arena& memory, const source_outline& file, std::size_t at,
+                                 const code_frame& frame, source_cache& sources,
+                                 const function_name& function, const type_knowledge& knowledge) {
+    const seen_macros macros{sources, frame, file, {"throw", 0}};
+    if (!macros.is_macro(file.text_at(at))) return {};
+    // The use of the macro has the semicolon.
+    const text written = joined(memory, text_with_new(memory, file, at, macros), ";");
+    const source_outline made{memory, written};
+    new_expression only;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < made.tokens().size(); ++i) {
+        if (!made.is_at(i, "throw")) continue;
+        ++count;
+        if (!new_reader{made}.read_throw(i, only)) return {};
+    }
+    if (count != 1) return {};
+    if (only.is_of_value && !made.is_at(only.type_end, "{")) {
+        // It may be a function that makes the exception.
+        const text own = own_word(made, only);
+        const line_and_column place{static_cast<std::uint32_t>(frame.line),
+                                    static_cast<std::uint32_t>(frame.column)};
+        const text type = knowledge.made_by(own, {&place, 1}, memory);
+        if (!type.empty()) return type;
+        const bool is_class = made.is_at(only.type_begin, "std") || macros.defines_class(own) ||
+                              knowledge.kind_of(own) == name_kind::type;
+        if (!is_class) return {};
+    }
+    return spelled_in_macro(memory, file, at, macros, made, only, function, knowledge);
+}
+
 // The type of the only `new`, or request for bytes, in the macro that is used at `at`; "" if that
 // is not certain. `is_all` is set if the macro writes nothing else, so that nothing else can be
 // allocated at its place.
@@ -235,14 +300,13 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const bool is_own = file.is_macro(file.text_at(at));
     const bool may_be_macro = is_own || (file.is_word_at(at) && file.is_at(at + 1, "("));
     if (!may_be_macro) return {};
-    const seen_macros macros{memory, sources, frame, file, handing};
+    const seen_macros macros{sources, frame, file, handing};
     const source_outline made{memory, text_with_new(memory, file, at, macros)};
     const bool is_only = requests_in(made, 0, made.tokens().size()) == 1;
     if (!is_only || made.expressions().size() != 1) return {};
     const new_expression& only = made.expressions()[0];
-    const list<const template_header*> headers = file.headers_around(memory, file.scope_of(at));
-    if (!only.has_type || !are_known_names(file, at, macros, made, only, knowledge, headers))
-        return {};
+    const text type = spelled_in_macro(memory, file, at, macros, made, only, function, knowledge);
+    if (type.empty()) return {};
     // What stands around a macro that is used in turn may allocate, too. So this one, or what it is
     // given, must ask itself.
     const macro_line& used = *macros.definition_of(file.text_at(at));
@@ -276,12 +340,6 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
         // Hardly any macro has a name with such a letter.
         if (is_word(token) && token.find_first_of(lower_case) == no_position) has_other = true;
     }
-    type_knowledge believed = knowledge;
-    believed.kind = nullptr;
-    believed.made = nullptr;  // its tokens have places of their own
-    source_spelling spelling{memory, made, only, function, believed};
-    if (only.function == 0) spelling.stand_in(headers);
-    const text type = spelling.spelled();
     if (!is_all && !has_other) is_all = is_constructed(memory, type, frame, knowledge);
     return type;
 }

@@ -25,6 +25,7 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/platform/file_reader.hpp>
@@ -60,7 +61,7 @@ inline text moved_source(arena& memory, text path, text folders) {
 
 class source_cache {
 public:
-    source_cache() noexcept : files_(memory_), implied_(memory_) {}
+    source_cache() noexcept : files_(memory_), implied_(memory_), included_(memory_) {}
     source_cache(const source_cache&) = delete;
     source_cache& operator=(const source_cache&) = delete;
 
@@ -71,7 +72,7 @@ public:
         if (path != last_.path) {
             const source_file* file = files_.find(path);
             if (file == nullptr) {
-                if (files_.size() >= max_source_files) return nullptr;
+                if (read_files_ >= max_source_files) return nullptr;
                 const text kept = copy_of(memory_, path);
                 const char* folders = ::secure_getenv("ALLOCSCOPE_SOURCES");
                 const text moved = folders != nullptr ? moved_source(memory_, kept, folders) : kept;
@@ -83,14 +84,43 @@ public:
         return built_ns == 0 || last_.changed_ns <= built_ns ? last_.outline : nullptr;
     }
 
-    // By the token of a constructor: the brace that opens its class, if only an initialiser of a
-    // member can ask for memory there; otherwise 0.
-    ALLOCSCOPE_INLINE table<const void*, std::size_t>& implied() noexcept { return implied_; }
+    // The brace that opens a class, and its file; null: there is none.
+    struct class_place {
+        const source_outline* file;
+        std::size_t open;
+    };
+
+    // By the token of a constructor: its class, if only an initialiser of a member can ask for
+    // memory there.
+    ALLOCSCOPE_INLINE table<const void*, class_place>& implied() noexcept { return implied_; }
+
+    struct includer_fields {
+        const source_outline* file;
+        std::uint64_t built_ns;
+    };
+    using includer = by_bytes<includer_fields>;
+    using source_files = list<const source_outline*>;
+
+    // What included_files() has found.
+    ALLOCSCOPE_INLINE table<includer, const source_files*>& included() noexcept {
+        return included_;
+    }
+    ALLOCSCOPE_INLINE arena& memory() noexcept { return memory_; }
+
+    // The path of a file that was found.
+    text path_of(const source_outline& outline) const noexcept {
+        for (const auto& each : files_) {
+            if (each.value.outline == &outline) return each.key;
+        }
+        return {};
+    }
 
     // Forgets all files.
     void release() noexcept {
         files_ = table<text, source_file>{memory_};
-        implied_ = table<const void*, std::size_t>{memory_};
+        implied_ = table<const void*, class_place>{memory_};
+        included_ = table<includer, const source_files*>{memory_};
+        read_files_ = 0;
         last_ = {};
         memory_.release();
     }
@@ -106,6 +136,7 @@ private:
         const detail::file_reader file{path};
         const std::uint64_t size = file.identity().size_bytes;
         if (!file.is_open() || size > max_source_bytes) return {asked};
+        ++read_files_;
         auto* bytes = static_cast<char*>(memory_.allocate(size));
         const text source{bytes, file.read_at(0, bytes, size)};
         return {asked, memory_.make<source_outline>(memory_, source), file.identity().changed_ns};
@@ -113,7 +144,9 @@ private:
 
     arena memory_;
     table<text, source_file> files_;
-    table<const void*, std::size_t> implied_;
+    table<const void*, class_place> implied_;
+    table<includer, const source_files*> included_;
+    std::size_t read_files_ = 0;
     source_file last_;
 };
 

@@ -56,7 +56,7 @@ struct macro_line {
 struct token_list {
     list<source_token> tokens;
     list<macro_line> macros;
-    list<text> includes;  // of #include "..."
+    list<text> includes;  // of #include "..." and <....>, but not <vector>
 };
 
 ALLOCSCOPE_PURE inline bool is_word(const text& token) noexcept {
@@ -205,10 +205,13 @@ private:
     }
 
     void add_include(text directive) {
-        const std::size_t open = directive.find('"');
+        directive = directive.substr(skip_word(directive, 0));
+        const std::size_t open = directive.find_first_of("\"<");
         if (open == no_position) return;
+        const char close = directive[open] == '<' ? '>' : '"';
         directive.remove_prefix(open + 1);
-        result_.includes.push_back(directive.substr(0, directive.find('"')));
+        const text name = directive.substr(0, directive.find(close));
+        if (close == '"' || name.contains(".")) result_.includes.push_back(name);  // not <vector>
     }
 
     // Literals are skipped, because "src/*.cpp" contains no comment. The sign in 1'000 begins none.

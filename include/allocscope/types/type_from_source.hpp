@@ -431,6 +431,29 @@ struct source_notes {
     text deduced = {};          // if the type is not certain: type_answer::candidate
 };
 
+// What a name stands for if it is an alias in a class around the function, whose definition the
+// file or a header that it includes has; "" if it is not.
+inline text type_of_class_alias(read_names& names, const code_frame& frame,
+                                const source_outline& file, std::size_t at, source_cache& sources,
+                                const type_knowledge& knowledge) {
+    const function_name& function = names.of(frame.function).parts;
+    const text name = file.text_at(at);
+    if (find_local_name(file, at, name).what != local_name::kind::none) return {};
+    for (std::size_t i = function.components.size(); i > 1; --i) {
+        const source_cache::class_place place =
+            class_in_files(included_files(sources, frame, file), function.components[i - 2].name);
+        if (place.file == nullptr) continue;
+        const local_name found = find_local_name(*place.file, place.open + 1, name);
+        if (found.what == local_name::kind::none || found.block != place.open) continue;
+        if (found.what != local_name::kind::alias) return {};
+        const type_spelling spelling{names.scratch(), *place.file,
+                                     found.begin,     place.file->scope_of(found.at),
+                                     function,        knowledge};
+        return spelling.spelled(found.begin, found.end);
+    }
+    return {};
+}
+
 // The type of the `new` at the frame's line and column; "" if that is not certain. The frame must
 // be the direct caller of operator new.
 inline text type_from_source(read_names& names, const code_frame& frame, source_cache& sources,
@@ -459,10 +482,15 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
                                    function,        knowledge, is_at_begin};
     text type = spelling.spelled();
     const text own = own_word(*file, *expression);
+    const bool is_one_word = expression->type_end == expression->type_begin + 1;
+    if (is_one_word && (type.empty() || (type == own && spelling.is_undescribed(own)))) {
+        const text aliased =
+            type_of_class_alias(names, frame, *file, expression->type_begin, sources, knowledge);
+        if (!aliased.empty()) type = aliased;
+    }
     if (type.ends_with(own) && spelling.is_undescribed(own)) {
         // A class of a header may be a template whose arguments the compiler deduces.
-        const included_files files{names.scratch(), sources, frame, *file};
-        for (const source_outline* each : files.all()) {
+        for (const source_outline* each : included_files(sources, frame, *file)) {
             if (each->is_class_template(own)) type = {};
         }
     }

@@ -86,7 +86,7 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         if (i == asking && !is_listed(name, "malloc realloc")) break;
         if (i != asking && name != called) {
             const handing_function handing{called, argument};
-            const seen_macros macros{names.scratch(), sources, frames[i], *file, handing};
+            const seen_macros macros{sources, frames[i], *file, handing};
             if (!macros.is_macro(name)) break;
             // Only a size or a cast says a type; a macro without either leaves it to the function.
             const text made = text_with_new(names.scratch(), *file, open - 1, macros);

@@ -1,5 +1,6 @@
 #include <allocscope/types/thrown_value.hpp>
 #include <allocscope/types/type_from_source.hpp>
+#include <allocscope/types/type_ladder.hpp>
 
 #include <doctest/doctest.h>
 
@@ -76,4 +77,63 @@ TEST_CASE("thrown_value: an exception of std whose name a `using` makes visible"
     knowledge.qualified = nullptr;
     knowledge.kind = [](void*, text) { return name_kind::undescribed; };
     CHECK(thrown_at(used, knowledge).empty());
+}
+
+namespace {
+
+// The same through the whole ladder, for an exception that a macro may throw.
+std::string thrown_by_macro(const std::string& source, const type_knowledge& knowledge = {}) {
+    const marked_source marked{"struct failure { int n; };\n" + source};
+    arena memory;
+    list<code_frame> frames{memory};
+    code_frame frame;
+    frame.function = "__cxa_allocate_exception";
+    frames.push_back(frame);
+    frame.function = "shop::open(int)";
+    frame.file = marked.path().c_str();
+    frame.line = marked.line();
+    frame.column = marked.column();
+    frames.push_back(frame);
+    source_cache sources;
+    read_names names{memory};
+    wrapped_request request;
+    request.frame = 1;
+    const type_answer answer = name_type(names, frames, request, sources, knowledge);
+    return {answer.name.data(), answer.name.size()};
+}
+
+}  // namespace
+
+TEST_CASE("thrown_value: the macro throws") {
+    const std::string raise = "#define RAISE(x) throw x\n";
+    CHECK(thrown_by_macro(raise + "void open() { @RAISE(failure(1)); }") == "failure");
+    CHECK(thrown_by_macro(raise + "void open() { @RAISE(failure{1}); }") == "failure");
+    CHECK(thrown_by_macro(raise + "void open() { @RAISE(std::range_error(\"a\")); }") ==
+          "std::range_error");
+    CHECK(thrown_by_macro(raise + "#define NEED(c) do { if (!(c)) RAISE(failure(1)); } while (0)\n"
+                                  "void open() { @NEED(n > 1); }") == "failure");
+    CHECK(thrown_by_macro("#define FAIL(n) throw failure{n};\nvoid open() { @FAIL(3) }") ==
+          "failure");
+}
+
+TEST_CASE("thrown_value: of several definitions of a macro, it is the only one that throws") {
+    const std::string use = "void open() { @RAISE(failure(1)); }";
+    const std::string either = "#ifdef QUIET\n#define RAISE(x) abort()\n#else\n";
+    CHECK(thrown_by_macro(either + "#define RAISE(x) throw x\n#endif\n" + use) == "failure");
+    CHECK(thrown_by_macro("#define RAISE(x) throw other(x)\n" + either +
+                          "#define RAISE(x) throw x\n#endif\n" + use) == "?");
+    CHECK(thrown_by_macro("#define RAISE(x) if (n) throw 1; else throw x\n" + use) == "?");
+    CHECK(thrown_by_macro("#define RAISE(x) abort()\n" + use) == "?");
+    CHECK(thrown_by_macro("void open() { @RAISE(failure(1)); }") == "?");
+}
+
+TEST_CASE("thrown_value: a macro that throws what a function makes") {
+    const std::string use = "#define RAISE(x) throw x\nvoid open() { @RAISE(made(1)); }";
+    type_knowledge knowledge;
+    knowledge.kind = [](void*, text) { return name_kind::undescribed; };
+    CHECK(thrown_by_macro(use, knowledge) == "?");
+    knowledge.made = [](void*, text own, const source_places& places, arena&) {
+        return text{own == "made" && places.find(3, 15) == 0 ? "shop::failure" : ""};
+    };
+    CHECK(thrown_by_macro(use, knowledge) == "shop::failure");
 }

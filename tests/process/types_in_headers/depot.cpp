@@ -1,0 +1,13 @@
+#include "shop/depot.hpp"
+
+namespace shop {
+
+depot::depot() {
+    cells_.reserve(2);
+}
+
+void depot::fill() {
+    cells_.emplace_back(new cell);
+}
+
+}  // namespace shop

@@ -27756,6 +27756,12 @@ public:
     source_outline(const source_outline&) = delete;
     source_outline& operator=(const source_outline&) = delete;
 
+    text path;  // of the file; "": the text is not that of a file
+
+    // What included_files() has found, for a module that was built then.
+    mutable const list<const source_outline*>* included = nullptr;
+    mutable std::uint64_t included_built_ns = 0;
+
     // In the order in which they begin.
     ALLOCSCOPE_INLINE const list<new_expression>& expressions() const noexcept {
         return expressions_;
@@ -28638,7 +28644,7 @@ inline text moved_source(arena& memory, text path, text folders) {
 
 class source_cache {
 public:
-    source_cache() noexcept : files_(memory_), implied_(memory_), included_(memory_) {}
+    source_cache() noexcept : files_(memory_), implied_(memory_) {}
     source_cache(const source_cache&) = delete;
     source_cache& operator=(const source_cache&) = delete;
 
@@ -28671,32 +28677,12 @@ public:
     // memory there.
     ALLOCSCOPE_INLINE table<const void*, class_place>& implied() noexcept { return implied_; }
 
-    struct includer_fields {
-        const source_outline* file;
-        std::uint64_t built_ns;
-    };
-    using includer = by_bytes<includer_fields>;
-    using source_files = list<const source_outline*>;
-
-    // What included_files() has found.
-    ALLOCSCOPE_INLINE table<includer, const source_files*>& included() noexcept {
-        return included_;
-    }
     ALLOCSCOPE_INLINE arena& memory() noexcept { return memory_; }
-
-    // The path of a file that was found.
-    text path_of(const source_outline& outline) const noexcept {
-        for (const auto& each : files_) {
-            if (each.value.outline == &outline) return each.key;
-        }
-        return {};
-    }
 
     // Forgets all files.
     void release() noexcept {
         files_ = table<text, source_file>{memory_};
         implied_ = table<const void*, class_place>{memory_};
-        included_ = table<includer, const source_files*>{memory_};
         read_files_ = 0;
         last_ = {};
         memory_.release();
@@ -28716,13 +28702,14 @@ private:
         ++read_files_;
         auto* bytes = static_cast<char*>(memory_.allocate(size));
         const text source{bytes, file.read_at(0, bytes, size)};
-        return {asked, memory_.make<source_outline>(memory_, source), file.identity().changed_ns};
+        auto* const outline = memory_.make<source_outline>(memory_, source);
+        outline->path = asked;
+        return {asked, outline, file.identity().changed_ns};
     }
 
     arena memory_;
     table<text, source_file> files_;
     table<const void*, class_place> implied_;
-    table<includer, const source_files*> included_;
     std::size_t read_files_ = 0;
     source_file last_;
 };
@@ -28760,9 +28747,11 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The header that a file of the folder includes by that name; null: it is not found. Sets `path`.
-inline const source_outline* find_included(arena& memory, source_cache& sources, text folder,
-                                           text name, std::uint64_t built_ns, text& path) {
+using source_files = list<const source_outline*>;
+
+// The header that a file of the folder includes by that name; null: it is not found.
+inline const source_outline* find_included(source_cache& sources, text folder, text name,
+                                           std::uint64_t built_ns) {
     while (name.starts_with("../") && folder.size() > 1) {  // each file has only one path
         name.remove_prefix(3);
         folder.remove_suffix(1);
@@ -28772,8 +28761,9 @@ inline const source_outline* find_included(arena& memory, source_cache& sources,
     const char* const inside[] = {"", "include/", "src/"};
     for (int i = 0; i < most_folders && folder.size() > 1; ++i) {
         for (const char* inner : inside) {
-            path = joined(memory, joined(memory, folder, inner), name);
-            if (const source_outline* found = sources.find(path, built_ns)) return found;
+            text_out path{sources.memory()};
+            path << folder << inner << name;
+            if (const source_outline* found = sources.find(path.view(), built_ns)) return found;
         }
         folder.remove_suffix(1);
         folder = folder.substr(0, folder.rfind('/') + 1);
@@ -28781,37 +28771,35 @@ inline const source_outline* find_included(arena& memory, source_cache& sources,
     return nullptr;
 }
 
-inline void add_included(arena& memory, source_cache& sources, const source_outline& file,
-                         text path, std::uint64_t built_ns, source_cache::source_files& files) {
-    constexpr std::size_t most_files = 64;
-    files.push_back(&file);
-    for (const text name : file.includes()) {
-        if (files.size() == most_files) return;
-        text header;
-        const source_outline* const other = find_included(
-            memory, sources, path.substr(0, path.rfind('/') + 1), name, built_ns, header);
-        bool is_new = other != nullptr;
-        for (const source_outline* each : files) is_new = is_new && each != other;
-        if (is_new) add_included(memory, sources, *other, header, built_ns, files);
-    }
-}
-
 // `file` is the source of the frame, and comes first.
-inline const source_cache::source_files& included_files(source_cache& sources,
-                                                        const code_frame& frame,
-                                                        const source_outline& file) {
-    const auto known = sources.included().insert({{&file, frame.built_ns}});
-    if (known.is_new) {
-        auto* const files = sources.memory().make<source_cache::source_files>(sources.memory());
-        known.value = files;
-        add_included(sources.memory(), sources, file, frame.file, frame.built_ns, *files);
+inline const source_files& included_files(source_cache& sources, const code_frame& frame,
+                                          const source_outline& file) {
+    constexpr std::size_t most_files = 64;
+    // What is believed for an older module is believed for a newer one. 0, unknown, is the newest.
+    if (file.included != nullptr && file.included_built_ns - 1 <= frame.built_ns - 1) {
+        return *file.included;
     }
-    return *known.value;
+    auto* const files = sources.memory().make<source_files>(sources.memory());
+    files->push_back(&file);
+    for (std::size_t i = 0; i < files->size(); ++i) {
+        const source_outline& from = *(*files)[i];
+        const text folder = from.path.substr(0, from.path.rfind('/') + 1);
+        for (const text name : from.includes()) {
+            const source_outline* const other =
+                files->size() < most_files ? find_included(sources, folder, name, frame.built_ns)
+                                           : nullptr;
+            bool is_new = other != nullptr;
+            for (const source_outline* each : *files) is_new = is_new && each != other;
+            if (is_new) files->push_back(other);
+        }
+    }
+    file.included = files;
+    file.included_built_ns = frame.built_ns;
+    return *files;
 }
 
 // The only definition of a class in those files; null: there is none, or there are several.
-inline source_cache::class_place class_in_files(const source_cache::source_files& files,
-                                                text name) {
+inline source_cache::class_place class_in_files(const source_files& files, text name) {
     source_cache::class_place only{};
     for (const source_outline* each : files) {
         const std::size_t open = body_of_class(*each, name);
@@ -30021,6 +30009,15 @@ protected:
     mutable std::size_t member_ = no_position;  // the one that a pack stands for; else: all
 };
 
+// The type in tokens of a declaration at `at` of another file, as the function sees it; "" if it is
+// not certain.
+inline text spelled_elsewhere(arena& memory, const source_outline& file, std::size_t at,
+                              std::size_t begin, std::size_t end, const function_name& function,
+                              const type_knowledge& knowledge) {
+    const type_spelling spelling{memory, file, begin, file.scope_of(at), function, knowledge};
+    return spelling.spelled(begin, end);
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_COLD_END
@@ -30143,10 +30140,8 @@ inline text type_of_member(read_names& names, const code_frame& frame, const sou
         object_of(*place.file, member_of(*place.file, place.open, file.text_at(name)),
                   file.is_at(name + 1, "->"));
     if (!found.is_known()) return {};
-    const type_spelling spelling{names.scratch(), *place.file,
-                                 found.begin,     place.file->scope_of(found.at),
-                                 function,        knowledge};
-    return spelling.spelled(found.begin, found.end);
+    return spelled_elsewhere(names.scratch(), *place.file, found.at, found.begin, found.end,
+                             function, knowledge);
 }
 
 // The type of the object whose member function or constructor is called at the place of a frame, as
@@ -31245,10 +31240,8 @@ inline text type_of_class_alias(read_names& names, const code_frame& frame,
         const local_name found = find_local_name(*place.file, place.open + 1, name);
         if (found.what == local_name::kind::none || found.block != place.open) continue;
         if (found.what != local_name::kind::alias) return {};
-        const type_spelling spelling{names.scratch(), *place.file,
-                                     found.begin,     place.file->scope_of(found.at),
-                                     function,        knowledge};
-        return spelling.spelled(found.begin, found.end);
+        return spelled_elsewhere(names.scratch(), *place.file, found.at, found.begin, found.end,
+                                 function, knowledge);
     }
     return {};
 }
@@ -31381,7 +31374,7 @@ public:
     }
 
 private:
-    const source_cache::source_files& files_;
+    const source_files& files_;
     const handing_function handing_;
 };
 
@@ -31540,23 +31533,23 @@ inline text spelled_in_macro(arena& memory, const source_outline& file, std::siz
     return spelling.spelled();
 }
 
-// What the only `throw` in the macro that is used at `at` throws; "" if that is not certain.
-inline text type_thrown_by_macro(arena& memory, const source_outline& file, std::size_t at,
-                                 const code_frame& frame, source_cache& sources,
+// What the only `throw` in the macro at the place of a frame throws; "" if that is not certain.
+inline text type_thrown_by_macro(arena& memory, const code_frame& frame, source_cache& sources,
                                  const function_name& function, const type_knowledge& knowledge) {
-    const seen_macros macros{sources, frame, file, {"throw", 0}};
-    if (!macros.is_macro(file.text_at(at))) return {};
+    const source_outline* file = nullptr;
+    const std::size_t at = token_of(frame, sources, file);
+    if (at == 0) return {};
+    const seen_macros macros{sources, frame, *file, {"throw", 0}};
     // The use of the macro has the semicolon.
-    const text written = joined(memory, text_with_new(memory, file, at, macros), ";");
+    const text written = joined(memory, text_with_new(memory, *file, at, macros), ";");
     const source_outline made{memory, written};
+    std::size_t begin = 0;
+    while (begin < made.tokens().size() && !made.is_at(begin, "throw")) ++begin;
     new_expression only;
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < made.tokens().size(); ++i) {
-        if (!made.is_at(i, "throw")) continue;
-        ++count;
-        if (!new_reader{made}.read_throw(i, only)) return {};
+    if (!new_reader{made}.read_throw(begin, only)) return {};
+    for (std::size_t i = begin + 1; i < made.tokens().size(); ++i) {
+        if (made.is_at(i, "throw")) return {};
     }
-    if (count != 1) return {};
     if (only.is_of_value && !made.is_at(only.type_end, "{")) {
         // It may be a function that makes the exception.
         const text own = own_word(made, only);
@@ -31568,7 +31561,7 @@ inline text type_thrown_by_macro(arena& memory, const source_outline& file, std:
                               knowledge.kind_of(own) == name_kind::type;
         if (!is_class) return {};
     }
-    return spelled_in_macro(memory, file, at, macros, made, only, function, knowledge);
+    return spelled_in_macro(memory, *file, at, macros, made, only, function, knowledge);
 }
 
 // The type of the only `new`, or request for bytes, in the macro that is used at `at`; "" if that
@@ -31719,8 +31712,7 @@ inline bool has_new_before(const source_outline& file, std::size_t brace) {
 // initialiser of a member can ask for memory there; otherwise null. A constructor outside of its
 // class may have it in a header.
 inline source_cache::class_place class_of_initialisers(const source_outline& file, std::size_t at,
-                                                       text name,
-                                                       const source_cache::source_files& files) {
+                                                       text name, const source_files& files) {
     const text token = file.text_at(at);
     source_cache::class_place found{&file, token == name ? class_body(file, at) : 0};
     const bool is_elsewhere = file.is_at(at + 1, "::") || is_defaulted(file, at);
@@ -31825,7 +31817,7 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
     if (all.size() == 1) {
         answer = {names.made(type), type_evidence::source_text, is_array};
         frame.line = static_cast<int>(place.file->tokens()[all[0]->begin].line);
-        if (place.file != file) frame.file = copy_of(names.memory(), sources.path_of(*place.file));
+        if (place.file != file) frame.file = copy_of(names.memory(), place.file->path);
     } else if (!all.empty() && !is_array) {  // the size shows which of them it is
         types << '>';
         answer.candidate = names.made(types.view());
@@ -32304,19 +32296,6 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
     return false;
 }
 
-// What a macro throws at the place of a frame.
-inline type_answer thrown_by_macro(read_names& names, const code_frame& frame,
-                                   source_cache& sources, const type_knowledge& knowledge) {
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(frame, sources, file);
-    if (at == 0) return unknown_type();
-    const borrowed_memory meanwhile{names.scratch()};
-    const text type = type_thrown_by_macro(names.scratch(), *file, at, frame, sources,
-                                           names.of(frame.function).parts, knowledge);
-    return type.empty() ? unknown_type()
-                        : type_answer{names.made(type), type_evidence::source_text, true};
-}
-
 // `request` is the answer of find_wrapped_request() for the frame that asking_frame() returns, and
 // `knowledge` is about its frame. That may get the line of the `new`, if the compiler has given its
 // call another one.
@@ -32351,8 +32330,14 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
     if (!type.empty()) answer = {type, type_evidence::source_text, notes.is_array};
     answer.candidate = notes.deduced;
     const bool is_told = !type.empty() || !notes.deduced.empty();
-    if (notes.is_thrown)
-        return is_told ? answer : thrown_by_macro(names, frame, sources, knowledge);
+    if (notes.is_thrown && is_told) return answer;
+    if (notes.is_thrown) {
+        const borrowed_memory meanwhile{names.scratch()};
+        const text thrown = type_thrown_by_macro(names.scratch(), frame, sources,
+                                                 names.of(frame.function).parts, knowledge);
+        if (!thrown.empty()) answer = {names.made(thrown), type_evidence::source_text, true};
+        return answer;
+    }
     if (!is_told || notes.shares_place) {
         add_implied(names, frame, sources, knowledge, request.handing, answer);
     }

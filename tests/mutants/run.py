@@ -143,10 +143,13 @@ class workshop:
             return self.wrapped(sources[0], folder)
         rule = sources[0].parent / "CMakeLists.txt"
         text = "".join(path.read_text() for path in sources)
-        rules = rule.read_text() if rule.exists() and sources[0].name == "main.cpp" else ""
+        is_process = any(path.name == "main.cpp" for path in sources)
+        rules = rule.read_text() if rule.exists() and is_process else ""
         rules += "NO_HOOKS" if re.search(r"#\s*include <allocscope/define_once/", text) else ""
         flags = [f'-DALLOCSCOPE_PLUGIN_FOLDER="{folder}"']
         flags += re.findall(r"\bCOMPILE_OPTIONS (-O\d)", rules)
+        flags += [f"-I{sources[0].parent}/{name}" for name in
+                  re.findall(r"-I\$\{CMAKE_CURRENT_SOURCE_DIR\}/(\w+)", rules)]
         flags += [f"-std=c++{year}" for year in re.findall(r"\bCXX_STANDARD (\d+)", rules)]
         if test in BARE:
             flags.append("-fomit-frame-pointer")

@@ -139,10 +139,8 @@ inline text type_of_member(read_names& names, const code_frame& frame, const sou
         object_of(*place.file, member_of(*place.file, place.open, file.text_at(name)),
                   file.is_at(name + 1, "->"));
     if (!found.is_known()) return {};
-    const type_spelling spelling{names.scratch(), *place.file,
-                                 found.begin,     place.file->scope_of(found.at),
-                                 function,        knowledge};
-    return spelling.spelled(found.begin, found.end);
+    return spelled_elsewhere(names.scratch(), *place.file, found.at, found.begin, found.end,
+                             function, knowledge);
 }
 
 // The type of the object whose member function or constructor is called at the place of a frame, as

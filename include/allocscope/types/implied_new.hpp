@@ -118,8 +118,7 @@ inline bool has_new_before(const source_outline& file, std::size_t brace) {
 // initialiser of a member can ask for memory there; otherwise null. A constructor outside of its
 // class may have it in a header.
 inline source_cache::class_place class_of_initialisers(const source_outline& file, std::size_t at,
-                                                       text name,
-                                                       const source_cache::source_files& files) {
+                                                       text name, const source_files& files) {
     const text token = file.text_at(at);
     source_cache::class_place found{&file, token == name ? class_body(file, at) : 0};
     const bool is_elsewhere = file.is_at(at + 1, "::") || is_defaulted(file, at);
@@ -224,7 +223,7 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
     if (all.size() == 1) {
         answer = {names.made(type), type_evidence::source_text, is_array};
         frame.line = static_cast<int>(place.file->tokens()[all[0]->begin].line);
-        if (place.file != file) frame.file = copy_of(names.memory(), sources.path_of(*place.file));
+        if (place.file != file) frame.file = copy_of(names.memory(), place.file->path);
     } else if (!all.empty() && !is_array) {  // the size shows which of them it is
         types << '>';
         answer.candidate = names.made(types.view());

@@ -16,9 +16,9 @@
 #define ALLOCSCOPE_TYPES_INCLUDED_FILES_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/local_names.hpp>
 #include <allocscope/types/new_expressions.hpp>
@@ -31,9 +31,11 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The header that a file of the folder includes by that name; null: it is not found. Sets `path`.
-inline const source_outline* find_included(arena& memory, source_cache& sources, text folder,
-                                           text name, std::uint64_t built_ns, text& path) {
+using source_files = list<const source_outline*>;
+
+// The header that a file of the folder includes by that name; null: it is not found.
+inline const source_outline* find_included(source_cache& sources, text folder, text name,
+                                           std::uint64_t built_ns) {
     while (name.starts_with("../") && folder.size() > 1) {  // each file has only one path
         name.remove_prefix(3);
         folder.remove_suffix(1);
@@ -43,8 +45,9 @@ inline const source_outline* find_included(arena& memory, source_cache& sources,
     const char* const inside[] = {"", "include/", "src/"};
     for (int i = 0; i < most_folders && folder.size() > 1; ++i) {
         for (const char* inner : inside) {
-            path = joined(memory, joined(memory, folder, inner), name);
-            if (const source_outline* found = sources.find(path, built_ns)) return found;
+            text_out path{sources.memory()};
+            path << folder << inner << name;
+            if (const source_outline* found = sources.find(path.view(), built_ns)) return found;
         }
         folder.remove_suffix(1);
         folder = folder.substr(0, folder.rfind('/') + 1);
@@ -52,37 +55,35 @@ inline const source_outline* find_included(arena& memory, source_cache& sources,
     return nullptr;
 }
 
-inline void add_included(arena& memory, source_cache& sources, const source_outline& file,
-                         text path, std::uint64_t built_ns, source_cache::source_files& files) {
-    constexpr std::size_t most_files = 64;
-    files.push_back(&file);
-    for (const text name : file.includes()) {
-        if (files.size() == most_files) return;
-        text header;
-        const source_outline* const other = find_included(
-            memory, sources, path.substr(0, path.rfind('/') + 1), name, built_ns, header);
-        bool is_new = other != nullptr;
-        for (const source_outline* each : files) is_new = is_new && each != other;
-        if (is_new) add_included(memory, sources, *other, header, built_ns, files);
-    }
-}
-
 // `file` is the source of the frame, and comes first.
-inline const source_cache::source_files& included_files(source_cache& sources,
-                                                        const code_frame& frame,
-                                                        const source_outline& file) {
-    const auto known = sources.included().insert({{&file, frame.built_ns}});
-    if (known.is_new) {
-        auto* const files = sources.memory().make<source_cache::source_files>(sources.memory());
-        known.value = files;
-        add_included(sources.memory(), sources, file, frame.file, frame.built_ns, *files);
+inline const source_files& included_files(source_cache& sources, const code_frame& frame,
+                                          const source_outline& file) {
+    constexpr std::size_t most_files = 64;
+    // What is believed for an older module is believed for a newer one. 0, unknown, is the newest.
+    if (file.included != nullptr && file.included_built_ns - 1 <= frame.built_ns - 1) {
+        return *file.included;
     }
-    return *known.value;
+    auto* const files = sources.memory().make<source_files>(sources.memory());
+    files->push_back(&file);
+    for (std::size_t i = 0; i < files->size(); ++i) {
+        const source_outline& from = *(*files)[i];
+        const text folder = from.path.substr(0, from.path.rfind('/') + 1);
+        for (const text name : from.includes()) {
+            const source_outline* const other =
+                files->size() < most_files ? find_included(sources, folder, name, frame.built_ns)
+                                           : nullptr;
+            bool is_new = other != nullptr;
+            for (const source_outline* each : *files) is_new = is_new && each != other;
+            if (is_new) files->push_back(other);
+        }
+    }
+    file.included = files;
+    file.included_built_ns = frame.built_ns;
+    return *files;
 }
 
 // The only definition of a class in those files; null: there is none, or there are several.
-inline source_cache::class_place class_in_files(const source_cache::source_files& files,
-                                                text name) {
+inline source_cache::class_place class_in_files(const source_files& files, text name) {
     source_cache::class_place only{};
     for (const source_outline* each : files) {
         const std::size_t open = body_of_class(*each, name);

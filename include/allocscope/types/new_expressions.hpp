@@ -36,6 +36,12 @@ public:
     source_outline(const source_outline&) = delete;
     source_outline& operator=(const source_outline&) = delete;
 
+    text path;  // of the file; "": the text is not that of a file
+
+    // What included_files() has found, for a module that was built then.
+    mutable const list<const source_outline*>* included = nullptr;
+    mutable std::uint64_t included_built_ns = 0;
+
     // In the order in which they begin.
     ALLOCSCOPE_INLINE const list<new_expression>& expressions() const noexcept {
         return expressions_;

@@ -12,7 +12,7 @@
 //     FAIL("no such file");        the same with the memory of an exception: "failure"
 //
 // A macro is expanded only if the file, or the headers of the project that it includes, define it
-// once, outside of #if, or if only one of its definitions asks for memory. It may use another macro.
+// once, outside of #if, or if only one of its definitions asks for memory. It may use another one.
 
 #ifndef ALLOCSCOPE_TYPES_NEW_IN_MACRO_HPP
 #define ALLOCSCOPE_TYPES_NEW_IN_MACRO_HPP
@@ -96,7 +96,7 @@ public:
     }
 
 private:
-    const source_cache::source_files& files_;
+    const source_files& files_;
     const handing_function handing_;
 };
 
@@ -255,23 +255,23 @@ inline text spelled_in_macro(arena& memory, const source_outline& file, std::siz
     return spelling.spelled();
 }
 
-// What the only `throw` in the macro that is used at `at` throws; "" if that is not certain.
-inline text type_thrown_by_macro(arena& memory, const source_outline& file, std::size_t at,
-                                 const code_frame& frame, source_cache& sources,
+// What the only `throw` in the macro at the place of a frame throws; "" if that is not certain.
+inline text type_thrown_by_macro(arena& memory, const code_frame& frame, source_cache& sources,
                                  const function_name& function, const type_knowledge& knowledge) {
-    const seen_macros macros{sources, frame, file, {"throw", 0}};
-    if (!macros.is_macro(file.text_at(at))) return {};
+    const source_outline* file = nullptr;
+    const std::size_t at = token_of(frame, sources, file);
+    if (at == 0) return {};
+    const seen_macros macros{sources, frame, *file, {"throw", 0}};
     // The use of the macro has the semicolon.
-    const text written = joined(memory, text_with_new(memory, file, at, macros), ";");
+    const text written = joined(memory, text_with_new(memory, *file, at, macros), ";");
     const source_outline made{memory, written};
+    std::size_t begin = 0;
+    while (begin < made.tokens().size() && !made.is_at(begin, "throw")) ++begin;
     new_expression only;
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < made.tokens().size(); ++i) {
-        if (!made.is_at(i, "throw")) continue;
-        ++count;
-        if (!new_reader{made}.read_throw(i, only)) return {};
+    if (!new_reader{made}.read_throw(begin, only)) return {};
+    for (std::size_t i = begin + 1; i < made.tokens().size(); ++i) {
+        if (made.is_at(i, "throw")) return {};
     }
-    if (count != 1) return {};
     if (only.is_of_value && !made.is_at(only.type_end, "{")) {
         // It may be a function that makes the exception.
         const text own = own_word(made, only);
@@ -283,7 +283,7 @@ inline text type_thrown_by_macro(arena& memory, const source_outline& file, std:
                               knowledge.kind_of(own) == name_kind::type;
         if (!is_class) return {};
     }
-    return spelled_in_macro(memory, file, at, macros, made, only, function, knowledge);
+    return spelled_in_macro(memory, *file, at, macros, made, only, function, knowledge);
 }
 
 // The type of the only `new`, or request for bytes, in the macro that is used at `at`; "" if that

@@ -61,7 +61,7 @@ inline text moved_source(arena& memory, text path, text folders) {
 
 class source_cache {
 public:
-    source_cache() noexcept : files_(memory_), implied_(memory_), included_(memory_) {}
+    source_cache() noexcept : files_(memory_), implied_(memory_) {}
     source_cache(const source_cache&) = delete;
     source_cache& operator=(const source_cache&) = delete;
 
@@ -94,32 +94,12 @@ public:
     // memory there.
     ALLOCSCOPE_INLINE table<const void*, class_place>& implied() noexcept { return implied_; }
 
-    struct includer_fields {
-        const source_outline* file;
-        std::uint64_t built_ns;
-    };
-    using includer = by_bytes<includer_fields>;
-    using source_files = list<const source_outline*>;
-
-    // What included_files() has found.
-    ALLOCSCOPE_INLINE table<includer, const source_files*>& included() noexcept {
-        return included_;
-    }
     ALLOCSCOPE_INLINE arena& memory() noexcept { return memory_; }
-
-    // The path of a file that was found.
-    text path_of(const source_outline& outline) const noexcept {
-        for (const auto& each : files_) {
-            if (each.value.outline == &outline) return each.key;
-        }
-        return {};
-    }
 
     // Forgets all files.
     void release() noexcept {
         files_ = table<text, source_file>{memory_};
         implied_ = table<const void*, class_place>{memory_};
-        included_ = table<includer, const source_files*>{memory_};
         read_files_ = 0;
         last_ = {};
         memory_.release();
@@ -139,13 +119,14 @@ private:
         ++read_files_;
         auto* bytes = static_cast<char*>(memory_.allocate(size));
         const text source{bytes, file.read_at(0, bytes, size)};
-        return {asked, memory_.make<source_outline>(memory_, source), file.identity().changed_ns};
+        auto* const outline = memory_.make<source_outline>(memory_, source);
+        outline->path = asked;
+        return {asked, outline, file.identity().changed_ns};
     }
 
     arena memory_;
     table<text, source_file> files_;
     table<const void*, class_place> implied_;
-    table<includer, const source_files*> included_;
     std::size_t read_files_ = 0;
     source_file last_;
 };

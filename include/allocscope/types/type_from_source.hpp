@@ -446,10 +446,8 @@ inline text type_of_class_alias(read_names& names, const code_frame& frame,
         const local_name found = find_local_name(*place.file, place.open + 1, name);
         if (found.what == local_name::kind::none || found.block != place.open) continue;
         if (found.what != local_name::kind::alias) return {};
-        const type_spelling spelling{names.scratch(), *place.file,
-                                     found.begin,     place.file->scope_of(found.at),
-                                     function,        knowledge};
-        return spelling.spelled(found.begin, found.end);
+        return spelled_elsewhere(names.scratch(), *place.file, found.at, found.begin, found.end,
+                                 function, knowledge);
     }
     return {};
 }

@@ -296,19 +296,6 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
     return false;
 }
 
-// What a macro throws at the place of a frame.
-inline type_answer thrown_by_macro(read_names& names, const code_frame& frame,
-                                   source_cache& sources, const type_knowledge& knowledge) {
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(frame, sources, file);
-    if (at == 0) return unknown_type();
-    const borrowed_memory meanwhile{names.scratch()};
-    const text type = type_thrown_by_macro(names.scratch(), *file, at, frame, sources,
-                                           names.of(frame.function).parts, knowledge);
-    return type.empty() ? unknown_type()
-                        : type_answer{names.made(type), type_evidence::source_text, true};
-}
-
 // `request` is the answer of find_wrapped_request() for the frame that asking_frame() returns, and
 // `knowledge` is about its frame. That may get the line of the `new`, if the compiler has given its
 // call another one.
@@ -343,8 +330,14 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
     if (!type.empty()) answer = {type, type_evidence::source_text, notes.is_array};
     answer.candidate = notes.deduced;
     const bool is_told = !type.empty() || !notes.deduced.empty();
-    if (notes.is_thrown)
-        return is_told ? answer : thrown_by_macro(names, frame, sources, knowledge);
+    if (notes.is_thrown && is_told) return answer;
+    if (notes.is_thrown) {
+        const borrowed_memory meanwhile{names.scratch()};
+        const text thrown = type_thrown_by_macro(names.scratch(), frame, sources,
+                                                 names.of(frame.function).parts, knowledge);
+        if (!thrown.empty()) answer = {names.made(thrown), type_evidence::source_text, true};
+        return answer;
+    }
     if (!is_told || notes.shares_place) {
         add_implied(names, frame, sources, knowledge, request.handing, answer);
     }

@@ -504,6 +504,15 @@ protected:
     mutable std::size_t member_ = no_position;  // the one that a pack stands for; else: all
 };
 
+// The type in tokens of a declaration at `at` of another file, as the function sees it; "" if it is
+// not certain.
+inline text spelled_elsewhere(arena& memory, const source_outline& file, std::size_t at,
+                              std::size_t begin, std::size_t end, const function_name& function,
+                              const type_knowledge& knowledge) {
+    const type_spelling spelling{memory, file, begin, file.scope_of(at), function, knowledge};
+    return spelling.spelled(begin, end);
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_COLD_END

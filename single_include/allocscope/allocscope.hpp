@@ -32296,6 +32296,20 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
     return false;
 }
 
+// g++ also folds `allocate` of two allocators of a user, pool<int> and pool<long>, before it inlines
+// them. The function as std::allocator_traits calls it; "" if that is the one that it looks like.
+inline text unfolded_allocator(read_names& names, const list<code_frame>& frames,
+                               std::size_t asking) {
+    if (!frames[asking].is_inlined || asking + 1 >= frames.size()) return {};
+    const read_name& outer = names.of(frames[asking + 1].function);
+    if (outer.call.scope != "allocator_traits") return {};
+    const text wanted = wanted_by_allocator(names.scratch(), outer);
+    const text own = wanted_by_allocator(names.scratch(), names.of(frames[asking].function));
+    const bool is_other = !wanted.empty() && !own.empty() && wanted != own;
+    return is_other ? joined(names.memory(), outer.call.scope_first, "::allocate(unsigned long)")
+                    : text{};
+}
+
 // `request` is the answer of find_wrapped_request() for the frame that asking_frame() returns, and
 // `knowledge` is about its frame. That may get the line of the `new`, if the compiler has given its
 // call another one.
@@ -32316,6 +32330,11 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
     if (answer.is_known()) return answer;
     code_frame frame = frames[asking];
     frame.function = called_name(names, frames, asking, sources, knowledge);
+    const text unfolded = unfolded_allocator(names, frames, asking);
+    if (!unfolded.empty()) {
+        frame.function = unfolded;
+        knowledge = knowledge.elsewhere();
+    }
     if (is_folded(names, frames, asking, frame.function, sources)) {
         frame.function = {};
         knowledge = knowledge.elsewhere();

@@ -141,6 +141,25 @@ TEST_CASE("type_ladder: a folded function does not tell its template arguments")
     CHECK(types.name_type({other, user, folded}).name == "app::a");
 }
 
+TEST_CASE("type_ladder: an allocator that was folded with another one has the type of its caller") {
+    const allocscope_test::marked_source file{
+        "template <class T> struct pool {\n"
+        "    T* allocate(unsigned long n) {\n"
+        "        return static_cast<T*>(@::operator new(n * sizeof(T)));\n"
+        "    }\n"
+        "};\n"};
+    const std::string path = file.path();
+    const std::string traits = "std::allocator_traits<pool<int> >::allocate(pool<int>&, unsigned)";
+    code_frame folded =
+        frame("pool<long>::allocate(unsigned long)", path.c_str(), file.line(), file.column());
+    const code_frame caller = frame(traits.c_str(), "alloc_traits.h", 318, 1);
+    ladder types;
+    CHECK(types.name_type({folded, caller}).name == "long");  // it was called
+    folded.is_inlined = true;
+    CHECK(types.name_type({folded, caller}).name == "int");
+    CHECK(types.name_type({folded, frame("main", "", 0, 0)}).name == "long");
+}
+
 TEST_CASE("type_ladder: an overload of the same instantiation is not a folded function") {
     const source_of_lines file{"template <class T> void bag<T>::fill() { p = new T; }"};
     ladder types;

@@ -17982,6 +17982,29 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_AGES_OF_WINDOW_HPP
 
+// moment_of_reading.hpp - the moment that a snapshot shows: now, or the end of another program.
+
+#ifndef ALLOCSCOPE_NAMING_MOMENT_OF_READING_HPP
+#define ALLOCSCOPE_NAMING_MOMENT_OF_READING_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// When the program that is read from outside ended, on the monotonic clock; 0: it runs, or is this
+// one.
+ALLOCSCOPE_HIDDEN inline std::uint64_t end_of_program_ns = 0;
+
+inline std::uint64_t moment_of_reading_ns() noexcept {
+    return end_of_program_ns != 0 ? end_of_program_ns : monotonic_ns();
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_MOMENT_OF_READING_HPP
+
 // thread_fence.hpp - a memory fence in every running thread, at the cost of the caller.
 
 #ifndef ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
@@ -19546,7 +19569,9 @@ class details_reading {
 public:
     // `followed` is the number of the window's peak; 0 if the peak was not followed.
     ALLOCSCOPE_INLINE explicit details_reading(std::uint64_t followed) noexcept
-        : followed_(followed), now_(time_in_units()), ns_(monotonic_ns()) {}
+        : followed_(followed), now_(time_in_units()), ns_(monotonic_ns()) {
+        if (end_of_program_ns != 0) go_back(ns_ - end_of_program_ns);
+    }
 
     ALLOCSCOPE_INLINE bool has_peak() const noexcept {
         return process.followed.find(followed_) != nullptr;
@@ -19582,6 +19607,12 @@ private:
         const bool has_changed = kept.is_of(number);
         to.peak_objects += has_changed ? kept.objects() : objects;
         to.peak_bytes += has_changed ? kept.bytes() : bytes;
+    }
+
+    ALLOCSCOPE_INLINE void go_back(std::uint64_t by_ns) noexcept {
+        const double unit_ns = ns_per_unit();
+        if (unit_ns > 0) now_ -= static_cast<std::uint64_t>(static_cast<double>(by_ns) / unit_ns);
+        ns_ -= by_ns;
     }
 
     // The longer ago the first moment was, the more precise the result is.
@@ -20208,10 +20239,10 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
     taken.id = id;
     copy_cut(taken.name, sizeof taken.name, window->name);
     taken.wanted = window->wanted;
-    const std::uint64_t now_ns = monotonic_ns();
+    const std::uint64_t now_ns = moment_of_reading_ns();
     taken.duration_ns = now_ns - window->started_ns;
     taken.marks.read(*window, now_ns);
-    taken.taken_unix_ns = unix_time_ns();
+    taken.taken_unix_ns = unix_time_ns() - static_cast<std::int64_t>(monotonic_ns() - now_ns);
     facts = begin_reading(*window, id);
     std::memcpy(taken.losses_before, window->losses_before, sizeof taken.losses_before);
     if (then == after_stats::forget) {

@@ -35,7 +35,7 @@
 // exceptions then each keep their own version. Without the mark the linker would choose one version
 // for both.
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    #define ALLOCSCOPE_EXCEPTIONS_TAG __attribute__((abi_tag("no_exceptions")))
+    #define ALLOCSCOPE_EXCEPTIONS_TAG __attribute__((__abi_tag__("no_exceptions")))
 #else
     #define ALLOCSCOPE_EXCEPTIONS_TAG
 #endif
@@ -255,7 +255,8 @@ struct handshake_tag : std::nothrow_t {
 // The engine of the process, or null when the `operator new` that this module calls is not ours.
 // Takes about 10 ns. The answer is not cached, so that a plugin that brings the hooks is found as
 // soon as it is loaded.
-__attribute__((noinline, visibility("hidden"))) inline const engine* find_engine() noexcept {
+__attribute__((__noinline__, __visibility__("hidden"))) inline const engine*
+find_engine() noexcept {
     handshake_tag tag;
     void* block = ::operator new(handshake_size, handshake_alignment,
                                  static_cast<const std::nothrow_t&>(tag));
@@ -372,25 +373,27 @@ ALLOCSCOPE_NAMESPACE_END
     #error "allocscope needs g++ or clang++"
 #endif
 
-#define ALLOCSCOPE_HIDDEN __attribute__((visibility("hidden")))
-#define ALLOCSCOPE_FAST_PATH __attribute__((always_inline, visibility("hidden"))) inline
+#define ALLOCSCOPE_HIDDEN __attribute__((__visibility__("hidden")))
+#define ALLOCSCOPE_FAST_PATH __attribute__((__always_inline__, __visibility__("hidden"))) inline
 #if defined(__clang__)  // also optimises each such function by itself; for size takes less time
-    #define ALLOCSCOPE_INLINE __attribute__((always_inline, minsize, visibility("hidden"))) inline
+    #define ALLOCSCOPE_INLINE \
+        __attribute__((__always_inline__, __minsize__, __visibility__("hidden"))) inline
 #else
     #define ALLOCSCOPE_INLINE ALLOCSCOPE_FAST_PATH
 #endif
-#define ALLOCSCOPE_SLOW_PATH \
-    __attribute__((noinline, cold, visibility("hidden"), ALLOCSCOPE_PRIVATE_RARE)) inline
-#define ALLOCSCOPE_NOINLINE __attribute__((noinline, visibility("hidden"))) inline
+#define ALLOCSCOPE_SLOW_PATH                                         \
+    __attribute__((__noinline__, __cold__, __visibility__("hidden"), \
+                   ALLOCSCOPE_PRIVATE_RARE)) inline
+#define ALLOCSCOPE_NOINLINE __attribute__((__noinline__, __visibility__("hidden"))) inline
 // Of a function that only reads. In `if (a && f())` g++ without optimisation writes the result of
 // any other function into a variable first; there are hundreds of these in cold code.
-#define ALLOCSCOPE_PURE __attribute__((pure))
+#define ALLOCSCOPE_PURE __attribute__((__pure__))
 #define ALLOCSCOPE_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define ALLOCSCOPE_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 // ALLOCSCOPE_CONSTANT_INITIALISED: an error if the variable would be initialised at run time.
 #if defined(__clang__)
-    #define ALLOCSCOPE_CONSTANT_INITIALISED __attribute__((require_constant_initialization))
+    #define ALLOCSCOPE_CONSTANT_INITIALISED __attribute__((__require_constant_initialization__))
 #else
     #define ALLOCSCOPE_CONSTANT_INITIALISED __constinit
 #endif
@@ -1185,9 +1188,9 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
 }
 
 // Hidden: a shared symbol would keep a plugin from being unloaded.
-__attribute__((visibility("hidden"))) inline constexpr snapshot_data snapshot_of_no_window =
+__attribute__((__visibility__("hidden"))) inline constexpr snapshot_data snapshot_of_no_window =
     constant_snapshot("this snapshot comes from no window");
-__attribute__((visibility("hidden"))) inline constexpr snapshot_data snapshot_without_memory =
+__attribute__((__visibility__("hidden"))) inline constexpr snapshot_data snapshot_without_memory =
     constant_snapshot("memory for the rows of this snapshot was refused");
 
 // The snapshot to return if there was no memory for a block.
@@ -1370,17 +1373,17 @@ constexpr check_data constant_check(const char* message) noexcept {
 }
 
 // Hidden: a shared symbol would keep a plugin from being unloaded.
-__attribute__((visibility("hidden"))) inline constexpr check_data check_without_engine =
+__attribute__((__visibility__("hidden"))) inline constexpr check_data check_without_engine =
     constant_check(engine_is_missing);
-__attribute__((visibility("hidden"))) inline constexpr check_data check_of_other_version =
+__attribute__((__visibility__("hidden"))) inline constexpr check_data check_of_other_version =
     constant_check(engine_is_another_version);
-__attribute__((visibility("hidden"))) inline constexpr check_data check_without_window =
+__attribute__((__visibility__("hidden"))) inline constexpr check_data check_without_window =
     constant_check("nothing is being recorded: memory for the window was refused");
-__attribute__((visibility("hidden"))) inline constexpr check_data check_without_memory =
+__attribute__((__visibility__("hidden"))) inline constexpr check_data check_without_memory =
     constant_check("the check could not be made: memory for its result was refused");
-__attribute__((visibility("hidden"))) inline constexpr check_data check_of_nothing =
+__attribute__((__visibility__("hidden"))) inline constexpr check_data check_of_nothing =
     constant_check("nothing was checked");
-__attribute__((visibility("hidden"))) inline constexpr check_data check_after_its_end =
+__attribute__((__visibility__("hidden"))) inline constexpr check_data check_after_its_end =
     constant_check("nothing was checked: finish() was called before, and has ended this check");
 
 ALLOCSCOPE_FAST_PATH check_data* shared_check(const check_data& constant) noexcept {
@@ -1543,13 +1546,14 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-__attribute__((visibility("hidden"))) inline constexpr snapshot_data snapshot_without_engine =
+__attribute__((__visibility__("hidden"))) inline constexpr snapshot_data snapshot_without_engine =
     constant_snapshot(engine_is_missing);
-__attribute__((visibility("hidden"))) inline constexpr snapshot_data snapshot_of_other_version =
+__attribute__((__visibility__("hidden"))) inline constexpr snapshot_data snapshot_of_other_version =
     constant_snapshot(engine_is_another_version);
-__attribute__((visibility("hidden"))) inline constexpr snapshot_data snapshot_of_refused_window =
+__attribute__((
+    __visibility__("hidden"))) inline constexpr snapshot_data snapshot_of_refused_window =
     constant_snapshot("nothing is being recorded: memory for the window was refused");
-__attribute__((visibility("hidden"))) inline constexpr snapshot_data snapshot_before_start =
+__attribute__((__visibility__("hidden"))) inline constexpr snapshot_data snapshot_before_start =
     constant_snapshot(
         "nothing is being recorded: no window is started. Call allocscope::start() first");
 
@@ -4743,7 +4747,7 @@ private:
     void* allocate_in_new_block(std::size_t bytes);
 
     // Keeps the larger one of two unused blocks, because the next step will need one.
-    void give_back(block* unused) noexcept;
+    void give_back(block* idle) noexcept;
 
     block* newest_ = nullptr;
     block* spare_ = nullptr;  // its bytes are not in mapped_bytes_
@@ -4797,11 +4801,11 @@ ALLOCSCOPE_NOINLINE void* arena::move_and_extend(void* piece, std::size_t wanted
     return *place + 1;
 }
 
-ALLOCSCOPE_NOINLINE void arena::give_back(block* unused) noexcept {
+ALLOCSCOPE_NOINLINE void arena::give_back(block* idle) noexcept {
     const bool is_kept =
-        unused->bytes <= largest_block && (spare_ == nullptr || spare_->bytes < unused->bytes);
-    block* const unwanted = is_kept ? spare_ : unused;
-    if (is_kept) spare_ = unused;
+        idle->bytes <= largest_block && (spare_ == nullptr || spare_->bytes < idle->bytes);
+    block* const unwanted = is_kept ? spare_ : idle;
+    if (is_kept) spare_ = idle;
     if (unwanted != nullptr) detail::pages_of_requests.give_back(unwanted, unwanted->bytes);
 }
 
@@ -5731,11 +5735,11 @@ struct rare_forms {
                           detail::dwarf_sections& into);
 
     // Decompresses a zstd frame of exactly `size` bytes. Returns false if it is damaged.
-    bool (*unpack_zstd)(detail::byte_view packed, void* out, std::size_t size);
+    bool (*unpack_zstd)(detail::byte_view compressed, void* out, std::size_t size);
 
     // The file in .gnu_debugdata, decompressed into `memory`; null if it is damaged. Its .symtab
     // has what .dynsym of the stripped file lacks.
-    const object_bytes* (*unpack_symbols)(arena& memory, detail::byte_view packed);
+    const object_bytes* (*unpack_symbols)(arena& memory, detail::byte_view compressed);
 
     // Follows the linker's stub, or the word, at a target in the module `home`, and changes both to
     // the function behind it. If that is the function of `sought`, or for null one that allocates,
@@ -5899,8 +5903,9 @@ public:
             return read_bytes(memory, section->offset, section->size);
         }
         arena packed_memory;
-        const detail::byte_view packed = read_bytes(packed_memory, section->offset, section->size);
-        return unpacked(memory, packed, most);
+        const detail::byte_view compressed =
+            read_bytes(packed_memory, section->offset, section->size);
+        return unpacked(memory, compressed, most);
     }
 
     static constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
@@ -5923,23 +5928,24 @@ private:
     }
 
     // A compressed section begins with the kind of compression and the uncompressed length.
-    static detail::byte_view unpacked(arena& memory, detail::byte_view packed, std::uint64_t most) {
+    static detail::byte_view unpacked(arena& memory, detail::byte_view compressed,
+                                      std::uint64_t most) {
         constexpr std::size_t head_bytes = 24;
         constexpr std::uint32_t zlib = 1;
         constexpr std::uint32_t zstd = 2;
-        detail::byte_cursor in{packed};
+        detail::byte_cursor in{compressed};
         const std::uint32_t kind = in.u32();
         in.skip(4);
         const std::uint64_t size = in.u64();
         const auto unpack_zstd = kind == zstd ? readers_of_rare_forms.unpack_zstd : nullptr;
         const bool is_known = kind == zlib || unpack_zstd != nullptr;
-        if (!in.ok() || !is_known || packed.size < head_bytes || size == 0 || size > most)
+        if (!in.ok() || !is_known || compressed.size < head_bytes || size == 0 || size > most)
             return {};
-        if (kind == zlib && size / detail::largest_inflation > packed.size) return {};
+        if (kind == zlib && size / detail::largest_inflation > compressed.size) return {};
         void* bytes = nullptr;
         if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
         auto* out = static_cast<std::uint8_t*>(bytes);
-        const detail::byte_view stream = packed.part(head_bytes, packed.size - head_bytes);
+        const detail::byte_view stream = compressed.part(head_bytes, compressed.size - head_bytes);
         const bool is_whole = unpack_zstd != nullptr ? unpack_zstd(stream, out, size)
                                                      : detail::inflate(stream, out, size);
         if (!is_whole) return {};
@@ -10313,12 +10319,13 @@ ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
-using two_words = std::uint64_t __attribute__((vector_size(16)));
-using four_halves = std::uint32_t __attribute__((vector_size(16)));
+using two_words = std::uint64_t __attribute__((__vector_size__(16)));
+using four_halves = std::uint32_t __attribute__((__vector_size__(16)));
 
 // Two words of any type: at a multiple of 16 bytes, or anywhere.
-typedef std::uint64_t aligned_words __attribute__((vector_size(16), may_alias));
-typedef std::uint64_t words_anywhere __attribute__((vector_size(16), may_alias, aligned(1)));
+typedef std::uint64_t aligned_words __attribute__((__vector_size__(16), __may_alias__));
+typedef std::uint64_t words_anywhere
+    __attribute__((__vector_size__(16), __may_alias__, __aligned__(1)));
 static_assert(alignof(aligned_words) == 16 && alignof(words_anywhere) == 1,
               "clang++ ignores aligned() in a using-declaration");
 
@@ -10340,8 +10347,8 @@ ALLOCSCOPE_FAST_PATH two_words low_products(two_words first, two_words second) n
 #if defined(__clang__)
     return (first & 0xffffffffU) * (second & 0xffffffffU);
 #else
-    using signed_words = long long __attribute__((vector_size(16)));
-    using signed_halves = int __attribute__((vector_size(16)));
+    using signed_words = long long __attribute__((__vector_size__(16)));
+    using signed_halves = int __attribute__((__vector_size__(16)));
     const signed_words products = __builtin_ia32_pmuludq128(
         reinterpret_cast<signed_halves>(first), reinterpret_cast<signed_halves>(second));
     return reinterpret_cast<two_words>(products);
@@ -10350,7 +10357,7 @@ ALLOCSCOPE_FAST_PATH two_words low_products(two_words first, two_words second) n
 
 // The highest bit of each byte; 0xffff when all bits are set.
 ALLOCSCOPE_FAST_PATH std::uint32_t byte_mask(two_words words) noexcept {
-    using bytes = char __attribute__((vector_size(16)));
+    using bytes = char __attribute__((__vector_size__(16)));
     return static_cast<std::uint32_t>(__builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(words)));
 }
 
@@ -11247,7 +11254,7 @@ struct dl_find_object {  // of x86_64
 #endif
 
 extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
-    __attribute__((weak));
+    __attribute__((__weak__));
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -11271,7 +11278,7 @@ ALLOCSCOPE_COLD_END
 #define ALLOCSCOPE_UNWIND_MODULE_SEGMENTS_HPP
 
 // Defined by the linker: the ELF header of the module that this code is compiled into.
-extern "C" const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
+extern "C" const char __ehdr_start[] __attribute__((__weak__, __visibility__("hidden")));
 
 ALLOCSCOPE_COOL_BEGIN
 
@@ -14463,7 +14470,7 @@ inline void make_asked_age_mark() noexcept {}
     #define ALLOCSCOPE_PRIVATE_TLS_MODEL "local-exec"
 #endif
 ALLOCSCOPE_HIDDEN inline thread_local thread_entry* current_entry
-    __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = &unattached;
+    __attribute__((__tls_model__(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = &unattached;
 
 // What a thread does with the locks in process_state.
 struct use_of_locks {
@@ -14472,7 +14479,7 @@ struct use_of_locks {
     bool has_naming, has_walking, has_control;  // which it took in fork()
 };
 ALLOCSCOPE_HIDDEN inline thread_local use_of_locks own_locks
-    __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = {0, 0, false, false, false};
+    __attribute__((__tls_model__(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = {0, 0, false, false, false};
 
 // The number of the family that the objects of a site belong to.
 ALLOCSCOPE_INLINE std::uint32_t family_of_site(std::uint32_t id) noexcept {
@@ -14586,7 +14593,7 @@ public:
 private:
     struct head {
         std::size_t bytes;
-        std::size_t unused;
+        std::size_t padding;
     };
 
     alignas(16) char room_[64 * 1024] = {};
@@ -14687,8 +14694,8 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline allocator_functions und
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline atomic<bool> is_glibc_underlying{false};
 
 // True while this thread looks for the functions. What it allocates meanwhile is for the lookup.
-ALLOCSCOPE_HIDDEN inline thread_local bool is_choosing __attribute__((tls_model("initial-exec"))) =
-    false;
+ALLOCSCOPE_HIDDEN inline thread_local bool is_choosing
+    __attribute__((__tls_model__("initial-exec"))) = false;
 
 // --- the choice ---
 
@@ -15781,7 +15788,7 @@ struct thread_watches {
 };
 
 ALLOCSCOPE_HIDDEN inline thread_local thread_watches own_watches
-    __attribute__((tls_model("initial-exec"))) = {};
+    __attribute__((__tls_model__("initial-exec"))) = {};
 
 // --- plans ---
 
@@ -17814,10 +17821,10 @@ ALLOCSCOPE_HOT_END
 #endif
 
 // Visible to every module, whatever the program is compiled with. noinline, used: as the operators.
-#define ALLOCSCOPE_PRIVATE_DEFINE(result, name, parameters, arguments) \
-    extern "C" __attribute__((visibility("default"), noinline, used))  \
-    result name parameters noexcept {                                  \
-        return allocscope::detail::hooked_##name arguments;            \
+#define ALLOCSCOPE_PRIVATE_DEFINE(result, name, parameters, arguments)            \
+    extern "C" __attribute__((__visibility__("default"), __noinline__, __used__)) \
+    result name parameters noexcept {                                             \
+        return allocscope::detail::hooked_##name arguments;                       \
     }
 
 #if !ALLOCSCOPE_ON(MALLOC_OF_SANITIZER)
@@ -24374,8 +24381,8 @@ public:
         : told_(memory, is_stripped(own) && !is_stripped(separate) ? separate : own) {
         const auto unpack = readers_of_rare_forms.unpack_symbols;
         if (unpack == nullptr || !is_stripped(own) || !is_stripped(separate)) return;
-        const detail::byte_view packed = own.read(memory, own.find(".gnu_debugdata"));
-        const object_bytes* hidden = packed.empty() ? nullptr : unpack(memory, packed);
+        const detail::byte_view compressed = own.read(memory, own.find(".gnu_debugdata"));
+        const object_bytes* hidden = compressed.empty() ? nullptr : unpack(memory, compressed);
         if (hidden != nullptr) hidden_ = memory.make<symbol_index>(memory, *hidden);
     }
 
@@ -27918,8 +27925,8 @@ public:
 
     // The token after a name with its scopes and template arguments; 0 if it cannot be read.
     std::size_t behind_name(std::size_t at) const {
-        new_expression unused;
-        return new_reader{*this}.read_qualified_name(at, unused);
+        new_expression read;
+        return new_reader{*this}.read_qualified_name(at, read);
     }
 
     // Index of the first token at or after a line and column.
@@ -36586,9 +36593,9 @@ ALLOCSCOPE_COLD_END
 // They have names of our own, because the types in the declarations of <cxxabi.h> differ between
 // C++ runtimes. Their types here are those that g++ itself gives them: with -flto it compares. They
 // are weak, because a program without function-local statics may lack them.
-extern "C" __attribute__((weak)) int allocscope_guard_acquire(long long*) noexcept
+extern "C" __attribute__((__weak__)) int allocscope_guard_acquire(long long*) noexcept
     __asm__("__cxa_guard_acquire");
-extern "C" __attribute__((weak)) void allocscope_guard_release(long long*) noexcept
+extern "C" __attribute__((__weak__)) void allocscope_guard_release(long long*) noexcept
     __asm__("__cxa_guard_release");
 
 ALLOCSCOPE_COOL_BEGIN
@@ -38199,10 +38206,10 @@ ALLOCSCOPE_NAMESPACE_END
 
 // noinline: a stack begins with the operator's own frame. used: only the linker asks for the
 // function, by name, so the compiler must not drop it.
-#define ALLOCSCOPE_OPERATOR __attribute__((noinline, used))
+#define ALLOCSCOPE_OPERATOR __attribute__((__noinline__, __used__))
 
 // Another name for the same function, so that it is compiled once.
-#define ALLOCSCOPE_OPERATOR_AS(name) __attribute__((used, alias(name)))
+#define ALLOCSCOPE_OPERATOR_AS(name) __attribute__((__used__, __alias__(name)))
 #if !defined(__clang__)
     #pragma GCC diagnostic push
     #pragma GCC diagnostic ignored "-Wattribute-alias"
@@ -38261,7 +38268,8 @@ ALLOCSCOPE_DELETE delete[](void* block, std::align_val_t, const std::nothrow_t&)
 // The engine that answers for these operators. used: see address_of_engine.
 ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
-ALLOCSCOPE_HIDDEN __attribute__((used)) extern constexpr engine the_engine = make_engine_table();
+ALLOCSCOPE_HIDDEN __attribute__((__used__)) extern constexpr engine the_engine =
+    make_engine_table();
 }  // namespace detail
 ALLOCSCOPE_NAMESPACE_END
 
@@ -38316,10 +38324,10 @@ ALLOCSCOPE_NAMESPACE_END
 // are not noexcept, because clang would keep a frame for that.
 #if defined(__clang__)
     #define ALLOCSCOPE_PRIVATE_PASSES_ON ALLOCSCOPE_NOINLINE
-    #define ALLOCSCOPE_PRIVATE_LAST_ACT __attribute__((musttail)) return
+    #define ALLOCSCOPE_PRIVATE_LAST_ACT __attribute__((__musttail__)) return
 #else
     #define ALLOCSCOPE_PRIVATE_PASSES_ON \
-        __attribute__((optimize("O2", "optimize-sibling-calls"))) ALLOCSCOPE_NOINLINE
+        __attribute__((__optimize__("O2", "optimize-sibling-calls"))) ALLOCSCOPE_NOINLINE
     #define ALLOCSCOPE_PRIVATE_LAST_ACT return
 #endif
 
@@ -38746,7 +38754,7 @@ struct walks_and_forks_of_thread {
     bool is_alone;        // in fork(): no other thread is in a walk, and none will begin one
 };
 ALLOCSCOPE_HIDDEN inline thread_local walks_and_forks_of_thread own_walks
-    __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = {0, 0, false};
+    __attribute__((__tls_model__(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = {0, 0, false};
 
 inline std::uint32_t count_of_walks(std::uint64_t walks) noexcept {
     return static_cast<std::uint32_t>(walks);
@@ -39512,7 +39520,7 @@ public:
     constexpr allocator(const allocator<U>&) noexcept {}
 
     // Throws what operator new throws; std::bad_alloc also for more bytes than there are addresses.
-    [[nodiscard]] __attribute__((noinline)) T* allocate(std::size_t count) {
+    [[nodiscard]] __attribute__((__noinline__)) T* allocate(std::size_t count) {
         // Two functions with equal code would be merged, and rows of one type would show another.
         __asm__ volatile("" : : "r"(__PRETTY_FUNCTION__));
         constexpr std::size_t most = ~std::size_t{0} / sizeof(T);
@@ -40090,7 +40098,7 @@ inline const test_framework* running_framework() {
 
 // Runs a test. Messages show no frame further out than this one; the engine knows the name.
 template <class Test>
-__attribute__((noinline)) void allocscope_test_boundary(const Test& test) {
+__attribute__((__noinline__)) void allocscope_test_boundary(const Test& test) {
     test();
     __asm__ volatile("");  // a frame of its own: the call above must not become a jump
 }

@@ -63,6 +63,12 @@ MACROS_OF_OTHERS = {
     "True": "1", "False": "0",
     # Qt
     "slots": "", "signals": "public", "emit": "", "foreach": NOTHING, "forever": "for (;;)",
+    # kernels and firmware
+    "noinline": "__attribute__((noinline))", "cold": "__attribute__((cold))",
+    "always_inline": "inline __attribute__((always_inline))",
+    "pure": "__attribute__((pure))", "unused": "__attribute__((unused))",
+    "packed": "__attribute__((packed))", "aligned(bytes)": "__attribute__((aligned(bytes)))",
+    "alias(name)": "__attribute__((alias(#name)))", "visibility(how)": NOTHING,
     # tests and tools
     "check(...)": NOTHING, "EXPECT(...)": NOTHING, "debug(...)": NOTHING, "window": "main_window",
     "verify(...)": NOTHING, "require(...)": NOTHING, "assert(...)": NOTHING,

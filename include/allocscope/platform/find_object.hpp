@@ -29,7 +29,7 @@ struct dl_find_object {  // of x86_64
 #endif
 
 extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
-    __attribute__((weak));
+    __attribute__((__weak__));
 
 ALLOCSCOPE_COLD_BEGIN
 

@@ -329,6 +329,11 @@ private:
             return given(has_frames ? "--frames" : "--age-step") + " needs stacks; leave " +
                    given("--record") + " out";
         }
+        // The program may run for hours, and its report could not be written then.
+        if (recorded == recording::counters && !into_.format->has_totals) {
+            return "a report as " + std::string{into_.format->name} + " needs stacks; leave " +
+                   given("--record") + " out, or choose text, html, json or snapshot";
+        }
         const bool is_table = into_.format == format_named("text");
         if (source_of("--sort") == source::option && (!is_table || into_.is_summary)) {
             return "--sort needs the report as text; leave " +

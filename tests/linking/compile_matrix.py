@@ -33,7 +33,8 @@ STRICT_OF_GCC = [
     "-Wdouble-promotion", "-Wduplicated-branches", "-Wduplicated-cond", "-Wextra-semi",
     "-Wfloat-equal", "-Wformat-signedness", "-Wformat=2", "-Wlogical-op", "-Wmismatched-tags",
     "-Wmissing-declarations", "-Wnoexcept", "-Wnon-virtual-dtor", "-Wold-style-cast",
-    "-Woverloaded-virtual", "-Wredundant-decls", "-Wsign-conversion", "-Wsign-promo", "-Wsuggest-override",
+    "-Woverloaded-virtual", "-Wredundant-decls", "-Wsign-conversion", "-Wsign-promo",
+    "-Wsuggest-override",
     "-Wswitch-enum", "-Wundef", "-Wunused-macros", "-Wuseless-cast",
     "-Wzero-as-null-pointer-constant"]
 # All that clang can say, but for what no C++17 program with pointers to structures could avoid, ...

@@ -40,7 +40,7 @@
 // exceptions then each keep their own version. Without the mark the linker would choose one version
 // for both.
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    #define ALLOCSCOPE_EXCEPTIONS_TAG __attribute__((abi_tag("no_exceptions")))
+    #define ALLOCSCOPE_EXCEPTIONS_TAG __attribute__((__abi_tag__("no_exceptions")))
 #else
     #define ALLOCSCOPE_EXCEPTIONS_TAG
 #endif

@@ -35,7 +35,7 @@
 // exceptions then each keep their own version. Without the mark the linker would choose one version
 // for both.
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    #define ALLOCSCOPE_EXCEPTIONS_TAG __attribute__((abi_tag("no_exceptions")))
+    #define ALLOCSCOPE_EXCEPTIONS_TAG __attribute__((__abi_tag__("no_exceptions")))
 #else
     #define ALLOCSCOPE_EXCEPTIONS_TAG
 #endif
@@ -255,7 +255,8 @@ struct handshake_tag : std::nothrow_t {
 // The engine of the process, or null when the `operator new` that this module calls is not ours.
 // Takes about 10 ns. The answer is not cached, so that a plugin that brings the hooks is found as
 // soon as it is loaded.
-__attribute__((noinline, visibility("hidden"))) inline const engine* find_engine() noexcept {
+__attribute__((__noinline__, __visibility__("hidden"))) inline const engine*
+find_engine() noexcept {
     handshake_tag tag;
     void* block = ::operator new(handshake_size, handshake_alignment,
                                  static_cast<const std::nothrow_t&>(tag));
@@ -372,25 +373,27 @@ ALLOCSCOPE_NAMESPACE_END
     #error "allocscope needs g++ or clang++"
 #endif
 
-#define ALLOCSCOPE_HIDDEN __attribute__((visibility("hidden")))
-#define ALLOCSCOPE_FAST_PATH __attribute__((always_inline, visibility("hidden"))) inline
+#define ALLOCSCOPE_HIDDEN __attribute__((__visibility__("hidden")))
+#define ALLOCSCOPE_FAST_PATH __attribute__((__always_inline__, __visibility__("hidden"))) inline
 #if defined(__clang__)  // also optimises each such function by itself; for size takes less time
-    #define ALLOCSCOPE_INLINE __attribute__((always_inline, minsize, visibility("hidden"))) inline
+    #define ALLOCSCOPE_INLINE \
+        __attribute__((__always_inline__, __minsize__, __visibility__("hidden"))) inline
 #else
     #define ALLOCSCOPE_INLINE ALLOCSCOPE_FAST_PATH
 #endif
-#define ALLOCSCOPE_SLOW_PATH \
-    __attribute__((noinline, cold, visibility("hidden"), ALLOCSCOPE_PRIVATE_RARE)) inline
-#define ALLOCSCOPE_NOINLINE __attribute__((noinline, visibility("hidden"))) inline
+#define ALLOCSCOPE_SLOW_PATH                                         \
+    __attribute__((__noinline__, __cold__, __visibility__("hidden"), \
+                   ALLOCSCOPE_PRIVATE_RARE)) inline
+#define ALLOCSCOPE_NOINLINE __attribute__((__noinline__, __visibility__("hidden"))) inline
 // Of a function that only reads. In `if (a && f())` g++ without optimisation writes the result of
 // any other function into a variable first; there are hundreds of these in cold code.
-#define ALLOCSCOPE_PURE __attribute__((pure))
+#define ALLOCSCOPE_PURE __attribute__((__pure__))
 #define ALLOCSCOPE_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define ALLOCSCOPE_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 // ALLOCSCOPE_CONSTANT_INITIALISED: an error if the variable would be initialised at run time.
 #if defined(__clang__)
-    #define ALLOCSCOPE_CONSTANT_INITIALISED __attribute__((require_constant_initialization))
+    #define ALLOCSCOPE_CONSTANT_INITIALISED __attribute__((__require_constant_initialization__))
 #else
     #define ALLOCSCOPE_CONSTANT_INITIALISED __constinit
 #endif
@@ -1185,9 +1188,9 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
 }
 
 // Hidden: a shared symbol would keep a plugin from being unloaded.
-__attribute__((visibility("hidden"))) inline constexpr snapshot_data snapshot_of_no_window =
+__attribute__((__visibility__("hidden"))) inline constexpr snapshot_data snapshot_of_no_window =
     constant_snapshot("this snapshot comes from no window");
-__attribute__((visibility("hidden"))) inline constexpr snapshot_data snapshot_without_memory =
+__attribute__((__visibility__("hidden"))) inline constexpr snapshot_data snapshot_without_memory =
     constant_snapshot("memory for the rows of this snapshot was refused");
 
 // The snapshot to return if there was no memory for a block.
@@ -1370,17 +1373,17 @@ constexpr check_data constant_check(const char* message) noexcept {
 }
 
 // Hidden: a shared symbol would keep a plugin from being unloaded.
-__attribute__((visibility("hidden"))) inline constexpr check_data check_without_engine =
+__attribute__((__visibility__("hidden"))) inline constexpr check_data check_without_engine =
     constant_check(engine_is_missing);
-__attribute__((visibility("hidden"))) inline constexpr check_data check_of_other_version =
+__attribute__((__visibility__("hidden"))) inline constexpr check_data check_of_other_version =
     constant_check(engine_is_another_version);
-__attribute__((visibility("hidden"))) inline constexpr check_data check_without_window =
+__attribute__((__visibility__("hidden"))) inline constexpr check_data check_without_window =
     constant_check("nothing is being recorded: memory for the window was refused");
-__attribute__((visibility("hidden"))) inline constexpr check_data check_without_memory =
+__attribute__((__visibility__("hidden"))) inline constexpr check_data check_without_memory =
     constant_check("the check could not be made: memory for its result was refused");
-__attribute__((visibility("hidden"))) inline constexpr check_data check_of_nothing =
+__attribute__((__visibility__("hidden"))) inline constexpr check_data check_of_nothing =
     constant_check("nothing was checked");
-__attribute__((visibility("hidden"))) inline constexpr check_data check_after_its_end =
+__attribute__((__visibility__("hidden"))) inline constexpr check_data check_after_its_end =
     constant_check("nothing was checked: finish() was called before, and has ended this check");
 
 ALLOCSCOPE_FAST_PATH check_data* shared_check(const check_data& constant) noexcept {
@@ -1543,13 +1546,14 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-__attribute__((visibility("hidden"))) inline constexpr snapshot_data snapshot_without_engine =
+__attribute__((__visibility__("hidden"))) inline constexpr snapshot_data snapshot_without_engine =
     constant_snapshot(engine_is_missing);
-__attribute__((visibility("hidden"))) inline constexpr snapshot_data snapshot_of_other_version =
+__attribute__((__visibility__("hidden"))) inline constexpr snapshot_data snapshot_of_other_version =
     constant_snapshot(engine_is_another_version);
-__attribute__((visibility("hidden"))) inline constexpr snapshot_data snapshot_of_refused_window =
+__attribute__((
+    __visibility__("hidden"))) inline constexpr snapshot_data snapshot_of_refused_window =
     constant_snapshot("nothing is being recorded: memory for the window was refused");
-__attribute__((visibility("hidden"))) inline constexpr snapshot_data snapshot_before_start =
+__attribute__((__visibility__("hidden"))) inline constexpr snapshot_data snapshot_before_start =
     constant_snapshot(
         "nothing is being recorded: no window is started. Call allocscope::start() first");
 
@@ -4743,7 +4747,7 @@ private:
     void* allocate_in_new_block(std::size_t bytes);
 
     // Keeps the larger one of two unused blocks, because the next step will need one.
-    void give_back(block* unused) noexcept;
+    void give_back(block* idle) noexcept;
 
     block* newest_ = nullptr;
     block* spare_ = nullptr;  // its bytes are not in mapped_bytes_
@@ -4797,11 +4801,11 @@ ALLOCSCOPE_NOINLINE void* arena::move_and_extend(void* piece, std::size_t wanted
     return *place + 1;
 }
 
-ALLOCSCOPE_NOINLINE void arena::give_back(block* unused) noexcept {
+ALLOCSCOPE_NOINLINE void arena::give_back(block* idle) noexcept {
     const bool is_kept =
-        unused->bytes <= largest_block && (spare_ == nullptr || spare_->bytes < unused->bytes);
-    block* const unwanted = is_kept ? spare_ : unused;
-    if (is_kept) spare_ = unused;
+        idle->bytes <= largest_block && (spare_ == nullptr || spare_->bytes < idle->bytes);
+    block* const unwanted = is_kept ? spare_ : idle;
+    if (is_kept) spare_ = idle;
     if (unwanted != nullptr) detail::pages_of_requests.give_back(unwanted, unwanted->bytes);
 }
 
@@ -5731,11 +5735,11 @@ struct rare_forms {
                           detail::dwarf_sections& into);
 
     // Decompresses a zstd frame of exactly `size` bytes. Returns false if it is damaged.
-    bool (*unpack_zstd)(detail::byte_view packed, void* out, std::size_t size);
+    bool (*unpack_zstd)(detail::byte_view compressed, void* out, std::size_t size);
 
     // The file in .gnu_debugdata, decompressed into `memory`; null if it is damaged. Its .symtab
     // has what .dynsym of the stripped file lacks.
-    const object_bytes* (*unpack_symbols)(arena& memory, detail::byte_view packed);
+    const object_bytes* (*unpack_symbols)(arena& memory, detail::byte_view compressed);
 
     // Follows the linker's stub, or the word, at a target in the module `home`, and changes both to
     // the function behind it. If that is the function of `sought`, or for null one that allocates,
@@ -5899,8 +5903,9 @@ public:
             return read_bytes(memory, section->offset, section->size);
         }
         arena packed_memory;
-        const detail::byte_view packed = read_bytes(packed_memory, section->offset, section->size);
-        return unpacked(memory, packed, most);
+        const detail::byte_view compressed =
+            read_bytes(packed_memory, section->offset, section->size);
+        return unpacked(memory, compressed, most);
     }
 
     static constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
@@ -5923,23 +5928,24 @@ private:
     }
 
     // A compressed section begins with the kind of compression and the uncompressed length.
-    static detail::byte_view unpacked(arena& memory, detail::byte_view packed, std::uint64_t most) {
+    static detail::byte_view unpacked(arena& memory, detail::byte_view compressed,
+                                      std::uint64_t most) {
         constexpr std::size_t head_bytes = 24;
         constexpr std::uint32_t zlib = 1;
         constexpr std::uint32_t zstd = 2;
-        detail::byte_cursor in{packed};
+        detail::byte_cursor in{compressed};
         const std::uint32_t kind = in.u32();
         in.skip(4);
         const std::uint64_t size = in.u64();
         const auto unpack_zstd = kind == zstd ? readers_of_rare_forms.unpack_zstd : nullptr;
         const bool is_known = kind == zlib || unpack_zstd != nullptr;
-        if (!in.ok() || !is_known || packed.size < head_bytes || size == 0 || size > most)
+        if (!in.ok() || !is_known || compressed.size < head_bytes || size == 0 || size > most)
             return {};
-        if (kind == zlib && size / detail::largest_inflation > packed.size) return {};
+        if (kind == zlib && size / detail::largest_inflation > compressed.size) return {};
         void* bytes = nullptr;
         if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
         auto* out = static_cast<std::uint8_t*>(bytes);
-        const detail::byte_view stream = packed.part(head_bytes, packed.size - head_bytes);
+        const detail::byte_view stream = compressed.part(head_bytes, compressed.size - head_bytes);
         const bool is_whole = unpack_zstd != nullptr ? unpack_zstd(stream, out, size)
                                                      : detail::inflate(stream, out, size);
         if (!is_whole) return {};
@@ -10313,12 +10319,13 @@ ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
-using two_words = std::uint64_t __attribute__((vector_size(16)));
-using four_halves = std::uint32_t __attribute__((vector_size(16)));
+using two_words = std::uint64_t __attribute__((__vector_size__(16)));
+using four_halves = std::uint32_t __attribute__((__vector_size__(16)));
 
 // Two words of any type: at a multiple of 16 bytes, or anywhere.
-typedef std::uint64_t aligned_words __attribute__((vector_size(16), may_alias));
-typedef std::uint64_t words_anywhere __attribute__((vector_size(16), may_alias, aligned(1)));
+typedef std::uint64_t aligned_words __attribute__((__vector_size__(16), __may_alias__));
+typedef std::uint64_t words_anywhere
+    __attribute__((__vector_size__(16), __may_alias__, __aligned__(1)));
 static_assert(alignof(aligned_words) == 16 && alignof(words_anywhere) == 1,
               "clang++ ignores aligned() in a using-declaration");
 
@@ -10340,8 +10347,8 @@ ALLOCSCOPE_FAST_PATH two_words low_products(two_words first, two_words second) n
 #if defined(__clang__)
     return (first & 0xffffffffU) * (second & 0xffffffffU);
 #else
-    using signed_words = long long __attribute__((vector_size(16)));
-    using signed_halves = int __attribute__((vector_size(16)));
+    using signed_words = long long __attribute__((__vector_size__(16)));
+    using signed_halves = int __attribute__((__vector_size__(16)));
     const signed_words products = __builtin_ia32_pmuludq128(
         reinterpret_cast<signed_halves>(first), reinterpret_cast<signed_halves>(second));
     return reinterpret_cast<two_words>(products);
@@ -10350,7 +10357,7 @@ ALLOCSCOPE_FAST_PATH two_words low_products(two_words first, two_words second) n
 
 // The highest bit of each byte; 0xffff when all bits are set.
 ALLOCSCOPE_FAST_PATH std::uint32_t byte_mask(two_words words) noexcept {
-    using bytes = char __attribute__((vector_size(16)));
+    using bytes = char __attribute__((__vector_size__(16)));
     return static_cast<std::uint32_t>(__builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(words)));
 }
 
@@ -11246,8 +11253,11 @@ struct dl_find_object {  // of x86_64
 };
 #endif
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wredundant-decls"  // newer headers have declared it, not as weak
 extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
-    __attribute__((weak));
+    __attribute__((__weak__));
+#pragma GCC diagnostic pop
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -11271,7 +11281,7 @@ ALLOCSCOPE_COLD_END
 #define ALLOCSCOPE_UNWIND_MODULE_SEGMENTS_HPP
 
 // Defined by the linker: the ELF header of the module that this code is compiled into.
-extern "C" const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
+extern "C" const char __ehdr_start[] __attribute__((__weak__, __visibility__("hidden")));
 
 ALLOCSCOPE_COOL_BEGIN
 
@@ -14463,7 +14473,7 @@ inline void make_asked_age_mark() noexcept {}
     #define ALLOCSCOPE_PRIVATE_TLS_MODEL "local-exec"
 #endif
 ALLOCSCOPE_HIDDEN inline thread_local thread_entry* current_entry
-    __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = &unattached;
+    __attribute__((__tls_model__(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = &unattached;
 
 // What a thread does with the locks in process_state.
 struct use_of_locks {
@@ -14472,7 +14482,7 @@ struct use_of_locks {
     bool has_naming, has_walking, has_control;  // which it took in fork()
 };
 ALLOCSCOPE_HIDDEN inline thread_local use_of_locks own_locks
-    __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = {0, 0, false, false, false};
+    __attribute__((__tls_model__(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = {0, 0, false, false, false};
 
 // The number of the family that the objects of a site belong to.
 ALLOCSCOPE_INLINE std::uint32_t family_of_site(std::uint32_t id) noexcept {
@@ -14586,7 +14596,7 @@ public:
 private:
     struct head {
         std::size_t bytes;
-        std::size_t unused;
+        std::size_t padding;
     };
 
     alignas(16) char room_[64 * 1024] = {};
@@ -14687,8 +14697,8 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline allocator_functions und
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline atomic<bool> is_glibc_underlying{false};
 
 // True while this thread looks for the functions. What it allocates meanwhile is for the lookup.
-ALLOCSCOPE_HIDDEN inline thread_local bool is_choosing __attribute__((tls_model("initial-exec"))) =
-    false;
+ALLOCSCOPE_HIDDEN inline thread_local bool is_choosing
+    __attribute__((__tls_model__("initial-exec"))) = false;
 
 // --- the choice ---
 
@@ -15781,7 +15791,7 @@ struct thread_watches {
 };
 
 ALLOCSCOPE_HIDDEN inline thread_local thread_watches own_watches
-    __attribute__((tls_model("initial-exec"))) = {};
+    __attribute__((__tls_model__("initial-exec"))) = {};
 
 // --- plans ---
 
@@ -17814,10 +17824,10 @@ ALLOCSCOPE_HOT_END
 #endif
 
 // Visible to every module, whatever the program is compiled with. noinline, used: as the operators.
-#define ALLOCSCOPE_PRIVATE_DEFINE(result, name, parameters, arguments) \
-    extern "C" __attribute__((visibility("default"), noinline, used))  \
-    result name parameters noexcept {                                  \
-        return allocscope::detail::hooked_##name arguments;            \
+#define ALLOCSCOPE_PRIVATE_DEFINE(result, name, parameters, arguments)            \
+    extern "C" __attribute__((__visibility__("default"), __noinline__, __used__)) \
+    result name parameters noexcept {                                             \
+        return allocscope::detail::hooked_##name arguments;                       \
     }
 
 #if !ALLOCSCOPE_ON(MALLOC_OF_SANITIZER)
@@ -17981,6 +17991,29 @@ private:
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_AGES_OF_WINDOW_HPP
+
+// moment_of_reading.hpp - the moment that a snapshot shows: now, or the end of another program.
+
+#ifndef ALLOCSCOPE_NAMING_MOMENT_OF_READING_HPP
+#define ALLOCSCOPE_NAMING_MOMENT_OF_READING_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// When the program that is read from outside ended, on the monotonic clock; 0: it runs, or is this
+// one.
+ALLOCSCOPE_HIDDEN inline std::uint64_t end_of_program_ns = 0;
+
+inline std::uint64_t moment_of_reading_ns() noexcept {
+    return end_of_program_ns != 0 ? end_of_program_ns : monotonic_ns();
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_MOMENT_OF_READING_HPP
 
 // thread_fence.hpp - a memory fence in every running thread, at the cost of the caller.
 
@@ -19546,7 +19579,9 @@ class details_reading {
 public:
     // `followed` is the number of the window's peak; 0 if the peak was not followed.
     ALLOCSCOPE_INLINE explicit details_reading(std::uint64_t followed) noexcept
-        : followed_(followed), now_(time_in_units()), ns_(monotonic_ns()) {}
+        : followed_(followed), now_(time_in_units()), ns_(monotonic_ns()) {
+        if (end_of_program_ns != 0) go_back(ns_ - end_of_program_ns);
+    }
 
     ALLOCSCOPE_INLINE bool has_peak() const noexcept {
         return process.followed.find(followed_) != nullptr;
@@ -19582,6 +19617,12 @@ private:
         const bool has_changed = kept.is_of(number);
         to.peak_objects += has_changed ? kept.objects() : objects;
         to.peak_bytes += has_changed ? kept.bytes() : bytes;
+    }
+
+    ALLOCSCOPE_INLINE void go_back(std::uint64_t by_ns) noexcept {
+        const double unit_ns = ns_per_unit();
+        if (unit_ns > 0) now_ -= static_cast<std::uint64_t>(static_cast<double>(by_ns) / unit_ns);
+        ns_ -= by_ns;
     }
 
     // The longer ago the first moment was, the more precise the result is.
@@ -20208,10 +20249,10 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
     taken.id = id;
     copy_cut(taken.name, sizeof taken.name, window->name);
     taken.wanted = window->wanted;
-    const std::uint64_t now_ns = monotonic_ns();
+    const std::uint64_t now_ns = moment_of_reading_ns();
     taken.duration_ns = now_ns - window->started_ns;
     taken.marks.read(*window, now_ns);
-    taken.taken_unix_ns = unix_time_ns();
+    taken.taken_unix_ns = unix_time_ns() - static_cast<std::int64_t>(monotonic_ns() - now_ns);
     facts = begin_reading(*window, id);
     std::memcpy(taken.losses_before, window->losses_before, sizeof taken.losses_before);
     if (then == after_stats::forget) {
@@ -24343,8 +24384,8 @@ public:
         : told_(memory, is_stripped(own) && !is_stripped(separate) ? separate : own) {
         const auto unpack = readers_of_rare_forms.unpack_symbols;
         if (unpack == nullptr || !is_stripped(own) || !is_stripped(separate)) return;
-        const detail::byte_view packed = own.read(memory, own.find(".gnu_debugdata"));
-        const object_bytes* hidden = packed.empty() ? nullptr : unpack(memory, packed);
+        const detail::byte_view compressed = own.read(memory, own.find(".gnu_debugdata"));
+        const object_bytes* hidden = compressed.empty() ? nullptr : unpack(memory, compressed);
         if (hidden != nullptr) hidden_ = memory.make<symbol_index>(memory, *hidden);
     }
 
@@ -27897,8 +27938,8 @@ public:
 
     // The token after a name with its scopes and template arguments; 0 if it cannot be read.
     std::size_t behind_name(std::size_t at) const {
-        new_expression unused;
-        return new_reader{*this}.read_qualified_name(at, unused);
+        new_expression read;
+        return new_reader{*this}.read_qualified_name(at, read);
     }
 
     // Index of the first token at or after a line and column.
@@ -36721,9 +36762,9 @@ ALLOCSCOPE_COLD_END
 // They have names of our own, because the types in the declarations of <cxxabi.h> differ between
 // C++ runtimes. Their types here are those that g++ itself gives them: with -flto it compares. They
 // are weak, because a program without function-local statics may lack them.
-extern "C" __attribute__((weak)) int allocscope_guard_acquire(long long*) noexcept
+extern "C" __attribute__((__weak__)) int allocscope_guard_acquire(long long*) noexcept
     __asm__("__cxa_guard_acquire");
-extern "C" __attribute__((weak)) void allocscope_guard_release(long long*) noexcept
+extern "C" __attribute__((__weak__)) void allocscope_guard_release(long long*) noexcept
     __asm__("__cxa_guard_release");
 
 ALLOCSCOPE_COOL_BEGIN
@@ -38334,10 +38375,10 @@ ALLOCSCOPE_NAMESPACE_END
 
 // noinline: a stack begins with the operator's own frame. used: only the linker asks for the
 // function, by name, so the compiler must not drop it.
-#define ALLOCSCOPE_OPERATOR __attribute__((noinline, used))
+#define ALLOCSCOPE_OPERATOR __attribute__((__noinline__, __used__))
 
 // Another name for the same function, so that it is compiled once.
-#define ALLOCSCOPE_OPERATOR_AS(name) __attribute__((used, alias(name)))
+#define ALLOCSCOPE_OPERATOR_AS(name) __attribute__((__used__, __alias__(name)))
 #if !defined(__clang__)
     #pragma GCC diagnostic push
     #pragma GCC diagnostic ignored "-Wattribute-alias"
@@ -38396,7 +38437,8 @@ ALLOCSCOPE_DELETE delete[](void* block, std::align_val_t, const std::nothrow_t&)
 // The engine that answers for these operators. used: see address_of_engine.
 ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
-ALLOCSCOPE_HIDDEN __attribute__((used)) extern constexpr engine the_engine = make_engine_table();
+ALLOCSCOPE_HIDDEN __attribute__((__used__)) extern constexpr engine the_engine =
+    make_engine_table();
 }  // namespace detail
 ALLOCSCOPE_NAMESPACE_END
 
@@ -38451,10 +38493,10 @@ ALLOCSCOPE_NAMESPACE_END
 // are not noexcept, because clang would keep a frame for that.
 #if defined(__clang__)
     #define ALLOCSCOPE_PRIVATE_PASSES_ON ALLOCSCOPE_NOINLINE
-    #define ALLOCSCOPE_PRIVATE_LAST_ACT __attribute__((musttail)) return
+    #define ALLOCSCOPE_PRIVATE_LAST_ACT __attribute__((__musttail__)) return
 #else
     #define ALLOCSCOPE_PRIVATE_PASSES_ON \
-        __attribute__((optimize("O2", "optimize-sibling-calls"))) ALLOCSCOPE_NOINLINE
+        __attribute__((__optimize__("O2", "optimize-sibling-calls"))) ALLOCSCOPE_NOINLINE
     #define ALLOCSCOPE_PRIVATE_LAST_ACT return
 #endif
 
@@ -38881,7 +38923,7 @@ struct walks_and_forks_of_thread {
     bool is_alone;        // in fork(): no other thread is in a walk, and none will begin one
 };
 ALLOCSCOPE_HIDDEN inline thread_local walks_and_forks_of_thread own_walks
-    __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = {0, 0, false};
+    __attribute__((__tls_model__(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = {0, 0, false};
 
 inline std::uint32_t count_of_walks(std::uint64_t walks) noexcept {
     return static_cast<std::uint32_t>(walks);
@@ -39647,7 +39689,7 @@ public:
     constexpr allocator(const allocator<U>&) noexcept {}
 
     // Throws what operator new throws; std::bad_alloc also for more bytes than there are addresses.
-    [[nodiscard]] __attribute__((noinline)) T* allocate(std::size_t count) {
+    [[nodiscard]] __attribute__((__noinline__)) T* allocate(std::size_t count) {
         // Two functions with equal code would be merged, and rows of one type would show another.
         __asm__ volatile("" : : "r"(__PRETTY_FUNCTION__));
         constexpr std::size_t most = ~std::size_t{0} / sizeof(T);
@@ -40225,7 +40267,7 @@ inline const test_framework* running_framework() {
 
 // Runs a test. Messages show no frame further out than this one; the engine knows the name.
 template <class Test>
-__attribute__((noinline)) void allocscope_test_boundary(const Test& test) {
+__attribute__((__noinline__)) void allocscope_test_boundary(const Test& test) {
     test();
     __asm__ volatile("");  // a frame of its own: the call above must not become a jump
 }
@@ -41630,17 +41672,18 @@ enum : std::size_t { live_objects, live_bytes, allocations, bytes, peak_bytes, c
 using benchmark_usage = std::array<double, quantity::count>;
 
 struct benchmark_quantity {
-    const char* counter;  // the name that Google Benchmark shows
-    const char* what;
+    const char* counter;   // the name that Google Benchmark shows
+    const char* noun;      // for 1 of it
+    const char* when;      // behind the noun
     bool is_of_iteration;  // false: it is of the whole run
     bool is_bytes;
 };
 constexpr std::array<benchmark_quantity, quantity::count> benchmark_quantities{{
-    {"allocscope/objects", " objects", false, false},  // benchmark_gate removes it
-    {"live", " bytes alive", false, true},
-    {"allocs/op", " allocations for each iteration", true, false},
-    {"bytes/op", " bytes for each iteration", true, true},
-    {"peak", " bytes at the peak", false, true},
+    {"allocscope/objects", " object", "", false, false},  // benchmark_gate removes it
+    {"live", " byte", " alive", false, true},
+    {"allocs/op", " allocation", " for each iteration", true, false},
+    {"bytes/op", " byte", " for each iteration", true, true},
+    {"peak", " byte", " at the peak", false, true},
 }};
 constexpr const char* objects_counter = benchmark_quantities[quantity::live_objects].counter;
 
@@ -41760,6 +41803,20 @@ inline std::string places_of(const snapshot& rows) {
     return text;
 }
 
+inline bool is_one(double value) noexcept {
+    return value >= 1 && value <= 1;
+}
+
+// "1 allocation", "0.5 allocations"
+inline std::string counted_text(double value, std::size_t what) {
+    return number_text(value) + benchmark_quantities[what].noun + (is_one(value) ? "" : "s");
+}
+
+// ", at most 2 are allowed"
+inline std::string bound_text(const char* which, double bound, const char* verb) {
+    return which + number_text(bound) + (is_one(bound) ? " is " : " are ") + verb;
+}
+
 // Each quantity that breaks its limits, in one line.
 inline std::string excess_text(const benchmark_rule& rule, const benchmark_usage& used) {
     std::size_t broken = rule.first_broken(used, 0);
@@ -41768,20 +41825,19 @@ inline std::string excess_text(const benchmark_rule& rule, const benchmark_usage
     std::string text;
     if (broken < quantity::allocations) {
         text = std::string{objects > allowed ? "leak: " : ""} +
-               "still alive: " + number_text(objects) +
-               (objects > 1 ? " objects of " : " object of ") +
-               number_text(used[quantity::live_bytes]) + " bytes";
+               "still alive: " + counted_text(objects, quantity::live_objects) + " of " +
+               counted_text(used[quantity::live_bytes], quantity::live_bytes);
     }
     if (objects > allowed) {
-        if (allowed > 0) text += ", " + number_text(allowed) + " are allowed";
+        if (allowed > 0) text += bound_text(", ", allowed, "allowed");
         broken = rule.first_broken(used, quantity::live_bytes);
     }
     for (; broken != quantity::count; broken = rule.first_broken(used, broken + 1)) {
         const bool is_too_much = used[broken] > rule.most[broken];
-        text += (text.empty() ? "" : "; ") + number_text(used[broken]) +
-                benchmark_quantities[broken].what +
-                (is_too_much ? ", at most " + number_text(rule.most[broken]) + " are allowed"
-                             : ", at least " + number_text(rule.least[broken]) + " are wanted");
+        text += (text.empty() ? "" : "; ") + counted_text(used[broken], broken) +
+                benchmark_quantities[broken].when +
+                (is_too_much ? bound_text(", at most ", rule.most[broken], "allowed")
+                             : bound_text(", at least ", rule.least[broken], "wanted"));
     }
     return text;
 }
@@ -52580,23 +52636,24 @@ struct file_format {
     const char* name;    // as in `allocscope run --format`
     const char* ending;  // a path with this ending gets the format
     format_body body;
-    bool is_text;  // otherwise a terminal cannot show it
+    bool is_text;     // otherwise a terminal cannot show it
+    bool has_totals;  // can hold a window that only counted, and has no stacks
     format_reads reads;
 };
 
 ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
-    {"text", ".txt", write_text_body, true, format_reads::rows},
-    {"html", ".html", write_html_body, true, format_reads::stacks_and_most},
-    {"json", ".json", write_json_body, true, format_reads::stacks_and_rows},
-    {"csv", ".csv", write_csv_body, true, format_reads::stacks_and_rows},
-    {"snapshot", ".allocscope", write_saved_body, false, format_reads::stacks_and_rows},
-    {"pprof", ".pb.gz", write_pprof_body, false, format_reads::stacks},
-    {"folded", ".folded", write_folded_body, true, format_reads::stacks},
-    {"speedscope", ".speedscope.json", write_speedscope_body, true, format_reads::stacks},
-    {"dhat", ".dhat.json", write_dhat_body, true, format_reads::stacks},
-    {"heaptrack", ".heaptrack", write_heaptrack_body, true, format_reads::stacks},
-    {"massif", ".massif", write_massif_body, true, format_reads::stacks},
-    {"callgrind", ".callgrind", write_callgrind_body, true, format_reads::stacks},
+    {"text", ".txt", write_text_body, true, true, format_reads::rows},
+    {"html", ".html", write_html_body, true, true, format_reads::stacks_and_most},
+    {"json", ".json", write_json_body, true, true, format_reads::stacks_and_rows},
+    {"csv", ".csv", write_csv_body, true, false, format_reads::stacks_and_rows},
+    {"snapshot", ".allocscope", write_saved_body, false, true, format_reads::stacks_and_rows},
+    {"pprof", ".pb.gz", write_pprof_body, false, false, format_reads::stacks},
+    {"folded", ".folded", write_folded_body, true, false, format_reads::stacks},
+    {"speedscope", ".speedscope.json", write_speedscope_body, true, false, format_reads::stacks},
+    {"dhat", ".dhat.json", write_dhat_body, true, false, format_reads::stacks},
+    {"heaptrack", ".heaptrack", write_heaptrack_body, true, false, format_reads::stacks},
+    {"massif", ".massif", write_massif_body, true, false, format_reads::stacks},
+    {"callgrind", ".callgrind", write_callgrind_body, true, false, format_reads::stacks},
 };
 
 // How many rows of a snapshot the format reads, if the rows say no more than the stacks.

@@ -6,7 +6,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FORMAT = re.compile(r'^ +\{"(\w+)", "(\.[\w.]+)", write_\w+_body, \w+, [\w:]+\},$', re.M)
+FORMAT = re.compile(r'^ +\{"(\w+)", "(\.[\w.]+)", write_\w+_body, \w+, \w+, [\w:]+\},$', re.M)
 
 
 def main():

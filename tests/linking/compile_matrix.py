@@ -33,7 +33,8 @@ STRICT_OF_GCC = [
     "-Wdouble-promotion", "-Wduplicated-branches", "-Wduplicated-cond", "-Wextra-semi",
     "-Wfloat-equal", "-Wformat-signedness", "-Wformat=2", "-Wlogical-op", "-Wmismatched-tags",
     "-Wmissing-declarations", "-Wnoexcept", "-Wnon-virtual-dtor", "-Wold-style-cast",
-    "-Woverloaded-virtual", "-Wsign-conversion", "-Wsign-promo", "-Wsuggest-override",
+    "-Woverloaded-virtual", "-Wredundant-decls", "-Wsign-conversion", "-Wsign-promo",
+    "-Wsuggest-override",
     "-Wswitch-enum", "-Wundef", "-Wunused-macros", "-Wuseless-cast",
     "-Wzero-as-null-pointer-constant"]
 # All that clang can say, but for what no C++17 program with pointers to structures could avoid, ...
@@ -63,6 +64,12 @@ MACROS_OF_OTHERS = {
     "True": "1", "False": "0",
     # Qt
     "slots": "", "signals": "public", "emit": "", "foreach": NOTHING, "forever": "for (;;)",
+    # kernels and firmware
+    "noinline": "__attribute__((noinline))", "cold": "__attribute__((cold))",
+    "always_inline": "inline __attribute__((always_inline))",
+    "pure": "__attribute__((pure))", "unused": "__attribute__((unused))",
+    "packed": "__attribute__((packed))", "aligned(bytes)": "__attribute__((aligned(bytes)))",
+    "alias(name)": "__attribute__((alias(#name)))", "visibility(how)": NOTHING,
     # tests and tools
     "check(...)": NOTHING, "EXPECT(...)": NOTHING, "debug(...)": NOTHING, "window": "main_window",
     "verify(...)": NOTHING, "require(...)": NOTHING, "assert(...)": NOTHING,

@@ -301,7 +301,7 @@ def counts_exactly(recorder, program, plugin, modes, library, preload=""):
     assert len(expected) == 1 + ("f" in modes) and min(expected[0]) > 10000, alone
     path = recorder.folder / "exact.json"
     for record in ("exact", "counters"):
-        for old in recorder.folder.glob("exact.json*"):
+        for old in recorder.folder.glob("exact.*json"):
             old.unlink()
         done = recorder.run(words, "--record", record, "--children", "follow", "--output", path,
                             env=environment)

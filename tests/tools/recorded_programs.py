@@ -36,7 +36,7 @@ class Recorder:
     def reports(self, command, *options, code=0, **more):
         """The JSON reports of all programs that were recorded, in the order of their start."""
         path = self.folder / "report.json"
-        for old in self.folder.glob("report.json*"):
+        for old in self.folder.glob("report.*json"):
             old.unlink()
         self.run(command, *options, "--output", path, code=code, **more)
         return self.read_reports(path)
@@ -44,7 +44,7 @@ class Recorder:
     @staticmethod
     def read_reports(path):
         """What a run with --output=path has left, in the order in which the programs started."""
-        found = [path, *(path.with_name(f"{path.name}.{i}") for i in range(2, 2000))]
+        found = [path, *(path.with_name(f"{path.stem}.{i}{path.suffix}") for i in range(2, 2000))]
         return [json.loads(each.read_text()) for each in found if each.exists()]
 
     def report(self, command, *options, code=0, **more):

@@ -4,6 +4,7 @@ What `allocscope run` answers: numbers and rows however the program ends, in eve
 stderr or in a file.
 """
 import gzip
+import json
 import os
 import pathlib
 import re
@@ -31,6 +32,28 @@ def is_complete_however_the_program_ends(recorder, program):
         assert row["file"].endswith("keeps.cpp") and row["line"] == 7, row
     first, second = recorder.reports([program, "exec"])
     assert totals(first) == numbers and second["window"] == "true", (first, second)
+
+
+def follow_each_other_in_one_process(recorder):
+    """A program ends when its process executes another one: their windows do not overlap, so that
+    they can be merged. Their files have the same ending."""
+    command = ["sh", "-c", "exec env sleep 0.02"]
+    first, second, third = recorder.reports(command, "--details")
+    assert [each["window"] for each in (first, second, third)] == ["sh", "env", "sleep"]
+    for earlier, later in ((first, second), (second, third)):
+        began = later["taken_unix_ns"] - later["duration_ns"]
+        assert earlier["taken_unix_ns"] < began + 1000000, (earlier, later)
+    path = recorder.folder / "other.allocscope"
+    recorder.run(command, "--output", path)
+    paths = sorted(recorder.folder.glob("other.*allocscope"))
+    assert [each.name for each in paths] == [f"other.{number}allocscope"
+                                             for number in ("2.", "3.", "")], paths
+    shown = subprocess.run([recorder.program, "show", "--format", "json", *paths], text=True,
+                           capture_output=True, timeout=600, check=True)
+    assert totals(json.loads(shown.stdout)) == tuple(
+        sum(each) for each in zip(*map(totals, (first, second, third)))), shown
+    done = recorder.run(command, "--output", "/dev/stdout", "--format", "csv")
+    assert done.stdout.count("file,line,") == 3, done.stdout
 
 
 def counts_and_samples(recorder, program):
@@ -145,8 +168,6 @@ def writes_every_format(recorder, program):
     recorder.run([program], "--output", path, "--format", "csv", code=4)
     assert path.read_bytes().startswith(begins["csv"])
     assert ";main;keep() 3000\n" in recorder.run([program], "--format=folded", code=4).stderr
-    done = recorder.run([program], "--record=counters", "--format=folded", code=4)
-    assert "the window only counted, so there are no stacks" in done.stderr, done.stderr
 
 
 def keeps_secrets(recorder, program):
@@ -335,6 +356,7 @@ def main():
         recorder = Recorder(PROGRAM, folder)
         program = keeps(folder, COMPILER)
         is_complete_however_the_program_ends(recorder, program)
+        follow_each_other_in_one_process(recorder)
         counts_and_samples(recorder, program)
         places_rows_in_callers(recorder, program)
         text_and_summary(recorder, program)

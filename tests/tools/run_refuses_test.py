@@ -51,6 +51,9 @@ def says_what_is_wrong(program):
             "--frames needs stacks; leave --record out")
     refuses(["--record", "counters", program],
             "ALLOCSCOPE_FRAMES needs stacks; leave --record out", ALLOCSCOPE_FRAMES="3")
+    for output in ("--format=folded", "--output=a.csv"):
+        refuses(["--record=counters", output, program],
+                "needs stacks; leave --record out, or choose text, html, json or snapshot")
     refuses(["--frames", "-1", program], '"-1"')
     for seconds in ("0", "0x10", "0X1p4", " 5", "+5", "-5", "5s", "inf", "nan", ""):
         refuses([f"--every={seconds}", program], f'"{seconds}"', "seconds")

@@ -100,6 +100,7 @@ inline void say_what_is_not_seen(recording_head& head) noexcept {
 inline const char* record_into(recording_head& head, int file, std::uint64_t offset,
                                std::size_t bytes, const options& wanted) noexcept {
     char* const first = reinterpret_cast<char*>(&head);
+    head.began_ns = monotonic_ns();
     head.process_id = ::getpid();
     head.address = reinterpret_cast<std::uintptr_t>(first);
     head.bytes = bytes;

@@ -22,7 +22,7 @@ inline bool has_own_recording() noexcept {
 }
 
 inline void note_exit() noexcept {
-    if (has_own_recording()) own_recording->has_exited.store(1, memory_order::release);
+    if (has_own_recording()) own_recording->exited_ns.store(monotonic_ns(), memory_order::release);
 }
 
 inline void take_last_look() noexcept {

@@ -176,6 +176,7 @@ allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_r
     }
     kept = program;
     name_from_outside = &name_seen;
+    end_of_program_ns = program.ended_ns;
     follow_links();
     name_nameless_functions(library_frames);
     snapshot_data* made = wants_rows ? snapshot_of_window(head.window, after_stats::go_on)

@@ -25,6 +25,7 @@ struct memory_moment {
 struct program_facts {
     std::string command;  // the words with which it was started
     std::int32_t process_id = 0;
+    std::uint64_t ended_ns = 0;                         // on the monotonic clock; 0: it runs
     std::vector<allocscope::snapshot::moment> moments;  // what was alive while it ran
     memory_moment memory;                               // when its memory was largest
     names_of_threads threads;

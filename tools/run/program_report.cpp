@@ -7,13 +7,16 @@
 #include "adopted_recording.hpp"
 #include "nameless_functions.hpp"
 
+#include <allocscope/platform/output_file.hpp>
 #include <allocscope/report.hpp>
 
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,6 +58,22 @@ void print_summary(const std::string& name, const allocscope::snapshot& rows) {
         std::fprintf(stderr, "allocscope: %s: lost: %s %s\n", name.c_str(),
                      with_commas(info.losses[i].count).c_str(), info.losses[i].reason);
     }
+}
+
+// Devices, pipes and descriptors by their names take one report after the other.
+bool takes_all_reports(const std::string& path) {
+    struct stat about;
+    return allocscope::detail::descriptor_named_by(path.c_str()) >= 0 ||
+           (::stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode));
+}
+
+// "heap.2.html" for "heap.html": the ending tells other programs the format.
+std::string numbered_path(const std::string& path, int number) {
+    if (takes_all_reports(path)) return path;
+    const report_format* const format = format_of_path(path);
+    const std::size_t ending = format != nullptr ? std::strlen(format->ending) : 0;
+    return path.substr(0, path.size() - ending) + "." + std::to_string(number) +
+           path.substr(path.size() - ending);
 }
 
 }  // namespace
@@ -151,7 +170,7 @@ std::string output_paths::path_of(std::uint32_t index) {
         const std::string path =
             path_with(file_.program(static_cast<std::uint32_t>(paths_.size())));
         const int number = ++times_[path];
-        paths_.push_back(number == 1 ? path : path + "." + std::to_string(number));
+        paths_.push_back(number == 1 ? path : numbered_path(path, number));
     }
     return paths_[index];
 }

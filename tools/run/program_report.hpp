@@ -15,7 +15,7 @@
 
 namespace allocscope_tools {
 
-// Where the reports go. Each program gets a file of its own: "PATH", "PATH.2" and so on.
+// Where the reports go. Each program gets a file of its own: "heap.html", "heap.2.html" and so on.
 class output_paths {
 public:
     output_paths(const std::string& pattern, const recording_file& file)
@@ -40,6 +40,8 @@ public:
     program_report(const run_options& wanted, const recording_file& file, std::uint32_t index,
                    std::string path);
 
+    // When it ended, on the monotonic clock; 0: it runs.
+    void add_end(std::uint64_t ended_ns) { facts_.ended_ns = ended_ns; }
     // What was alive at earlier moments, for the time series of the report.
     void add(const std::vector<allocscope::snapshot::moment>& moments);
     // The moment at which its memory was largest so far. The program's own last look may find more.

@@ -131,7 +131,8 @@ recorded_program recording_file::program(std::uint32_t index) const {
     found.path = text_in(head.program, sizeof head.program);
     found.process_id = head.process_id;
     found.kernel_name = text_in(head.kernel_name, sizeof head.kernel_name);
-    found.has_exited = head.has_exited.load(allocscope::detail::memory_order::acquire) != 0;
+    found.began_ns = head.began_ns;
+    found.exited_ns = head.exited_ns.load(allocscope::detail::memory_order::acquire);
     found.has_last_look = head.has_last_look.load(allocscope::detail::memory_order::acquire) != 0;
     found.last_look = head.last_look;
     found.operators_of = text_in(head.operators_of, sizeof head.operators_of);

@@ -17,7 +17,8 @@ struct recorded_program {
     std::string operators_of;  // the library whose operator new was not recorded, if there is one
     std::int32_t process_id = 0;  // 0: it has only just begun
     std::string kernel_name;      // of the process when the recording began; "": unknown
-    bool has_exited = false;      // its exit handlers have run
+    std::uint64_t began_ns = 0;   // on the monotonic clock
+    std::uint64_t exited_ns = 0;  // when its exit handlers had run; 0: they have not
     // It was a child that never returned from its first allocation, so the report lacks nothing.
     bool is_empty = false;
     bool has_last_look = false;  // it has looked at its memory at its end

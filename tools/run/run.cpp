@@ -4,6 +4,7 @@
 #include "../verbs.hpp"
 #include "age_requests.hpp"
 #include "misspelled_variables.hpp"
+#include "program_ends.hpp"
 #include "program_file.hpp"
 #include "program_report.hpp"
 #include "recording_file.hpp"
@@ -11,6 +12,8 @@
 #include "started_program.hpp"
 #include "thread_watch.hpp"
 #include "unrecorded_children.hpp"
+
+#include <allocscope/platform/clocks.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -219,7 +222,8 @@ private:
     // Notes the time series of the reports, and where the memory was when it was largest.
     void note_moments(const recording_file& file, const char* mark) {
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
-            if (is_reported(i)) continue;  // its memory was given back
+            // The memory of what is reported was given back.
+            if (is_reported(i) || ends_.of(file, i) != 0) continue;
             const recorded_program program = file.program(i);
             if (program.process_id == 0) continue;  // it has only just begun, or got no memory
             allocscope::snapshot::moment now{};
@@ -253,9 +257,13 @@ private:
         if (seen.is_known && seen.look.found.total > largest.look.found.total) largest = seen;
     }
 
-    // Returns whether it is not known where the memory was.
-    bool write_report(const recording_file& file, std::uint32_t index) {
+    // If the program has ended, that was at `seen_ended_ns` or before; 0: it may run. Returns
+    // whether it is not known where the memory was.
+    bool write_report(const recording_file& file, std::uint32_t index,
+                      std::uint64_t seen_ended_ns) {
         program_report report{wanted_, file, index, path_of(file, index)};
+        const std::uint64_t ended_ns = ends_.of(file, index);
+        report.add_end(ended_ns != 0 ? ended_ns : seen_ended_ns);
         report.add(moments_[index]);
         report.add(names_.of(index));
         if (wanted_.explains_memory) report.add(memories_[index]);
@@ -269,7 +277,7 @@ private:
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
             if (is_reported(i)) continue;                   // its memory was given back
             if (file.program(i).process_id == 0) continue;  // just begun, or died before it could
-            if (has_ended(file, i)) report_last(file, i);
+            if (has_ended(file, i)) report_last(file, i, allocscope::detail::monotonic_ns());
         }
     }
 
@@ -314,7 +322,7 @@ private:
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
             // The reason why a program was not recorded is printed once, at the end.
             if (is_reported(i) || !file.program(i).refusal.empty()) continue;
-            write_report(file, i);
+            write_report(file, i, 0);
         }
     }
 
@@ -327,8 +335,8 @@ private:
         return index < reported_.size() && reported_[index];
     }
 
-    void report_last(recording_file& file, std::uint32_t index) {
-        if (write_report(file, index)) {
+    void report_last(recording_file& file, std::uint32_t index, std::uint64_t seen_ended_ns) {
+        if (write_report(file, index, seen_ended_ns)) {
             if (without_memory_++ == 0) first_without_memory_ = file.program(index).name;
         }
         program_report{wanted_, file, index, {}}.say_what_is_missing();
@@ -343,12 +351,16 @@ private:
 
     void report_all(recording_file& file, const started_program& started) {
         if (has_progress_) std::fputs("\r\x1b[K", stderr);
+        const std::uint64_t now_ns = allocscope::detail::monotonic_ns();
         if (file.program_count() == 0) say_nothing_recorded();
         const std::string unrecorded = unrecorded_program(file, started);
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
             if (is_reported(i)) continue;
-            say_if_it_runs(file, i);
-            report_last(file, i);
+            const recorded_program program = file.program(i);
+            const bool goes_on =
+                is_running(program.process_id) && !ends_.has_become_another(file, i);
+            if (goes_on && program.refusal.empty()) say_that_it_runs(program);
+            report_last(file, i, goes_on ? 0 : now_ns);
         }
         if (without_memory_ != 0) refuse("run", sentence_about_memory());
         if (!unrecorded.empty()) refuse("run", unrecorded);
@@ -392,7 +404,7 @@ private:
             const recorded_program last = file.program(i);
             if (last.process_id != started.process_id()) continue;
             const std::string& name = started.kernel_name();
-            if (last.has_exited || !last.refusal.empty() || last.kernel_name.empty()) return "";
+            if (last.exited_ns != 0 || !last.refusal.empty() || last.kernel_name.empty()) return "";
             if (name.empty() || name == last.kernel_name) return "";
             return last.name + " ended under another name, \"" + name +
                    "\". If that is a program which it executed, the report has nothing of it: it is"
@@ -403,20 +415,8 @@ private:
         return "";
     }
 
-    // Whether its process has executed another program since.
-    static bool has_become_another(const recording_file& file, std::uint32_t index) {
-        const std::int32_t process_id = file.program(index).process_id;
-        for (std::uint32_t later = index + 1; later < file.program_count(); ++later) {
-            if (file.program(later).process_id == process_id) return true;
-        }
-        return false;
-    }
-
     // The command ends with the program that it started. Others, such as a daemon, may go on.
-    static void say_if_it_runs(const recording_file& file, std::uint32_t index) {
-        const recorded_program program = file.program(index);
-        if (!program.refusal.empty() || !is_running(program.process_id)) return;
-        if (has_become_another(file, index)) return;
+    static void say_that_it_runs(const recorded_program& program) {
         refuse("run", program.name + ", process " + std::to_string(program.process_id) +
                           ", goes on; its report has what it did until now");
     }
@@ -456,6 +456,7 @@ private:
     std::map<std::uint32_t, memory_moment> memories_;
     thread_watch names_;
     unrecorded_children unrecorded_;
+    program_ends ends_;
     age_requests ages_;
     std::function<int()> end_asked_;  // see program_report::stop_when; empty: the program runs
 };

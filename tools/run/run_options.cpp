@@ -32,7 +32,8 @@ const char* const run_help =
     "  --frames N                        frames recorded of each stack, 1 to 128 (24)\n"
     "  --output PATH                     write the report there, not to stderr; %p becomes the\n"
     "                                    number of the process, %n the name of the program,\n"
-    "                                    %% a percent sign\n"
+    "                                    %% a percent sign. The second program that gets the\n"
+    "                                    same PATH writes to heap.2.html instead of heap.html\n"
     "  --format NAME                     text, html, json, csv, snapshot, pprof, folded,\n"
     "                                    speedscope, dhat, heaptrack, massif or callgrind; if\n"
     "                                    not given, the ending of PATH chooses: .txt .html .json\n"
@@ -327,6 +328,11 @@ private:
         if ((has_age_step || has_frames) && recorded == recording::counters) {
             return given(has_frames ? "--frames" : "--age-step") + " needs stacks; leave " +
                    given("--record") + " out";
+        }
+        // The program may run for hours, and its report could not be written then.
+        if (recorded == recording::counters && !into_.format->has_totals) {
+            return "a report as " + std::string{into_.format->name} + " needs stacks; leave " +
+                   given("--record") + " out, or choose text, html, json or snapshot";
         }
         const bool is_table = into_.format == format_named("text");
         if (source_of("--sort") == source::option && (!is_table || into_.is_summary)) {

@@ -54,25 +54,27 @@
     #error "allocscope needs g++ or clang++"
 #endif
 
-#define ALLOCSCOPE_HIDDEN __attribute__((visibility("hidden")))
-#define ALLOCSCOPE_FAST_PATH __attribute__((always_inline, visibility("hidden"))) inline
+#define ALLOCSCOPE_HIDDEN __attribute__((__visibility__("hidden")))
+#define ALLOCSCOPE_FAST_PATH __attribute__((__always_inline__, __visibility__("hidden"))) inline
 #if defined(__clang__)  // also optimises each such function by itself; for size takes less time
-    #define ALLOCSCOPE_INLINE __attribute__((always_inline, minsize, visibility("hidden"))) inline
+    #define ALLOCSCOPE_INLINE \
+        __attribute__((__always_inline__, __minsize__, __visibility__("hidden"))) inline
 #else
     #define ALLOCSCOPE_INLINE ALLOCSCOPE_FAST_PATH
 #endif
-#define ALLOCSCOPE_SLOW_PATH \
-    __attribute__((noinline, cold, visibility("hidden"), ALLOCSCOPE_PRIVATE_RARE)) inline
-#define ALLOCSCOPE_NOINLINE __attribute__((noinline, visibility("hidden"))) inline
+#define ALLOCSCOPE_SLOW_PATH                                         \
+    __attribute__((__noinline__, __cold__, __visibility__("hidden"), \
+                   ALLOCSCOPE_PRIVATE_RARE)) inline
+#define ALLOCSCOPE_NOINLINE __attribute__((__noinline__, __visibility__("hidden"))) inline
 // Of a function that only reads. In `if (a && f())` g++ without optimisation writes the result of
 // any other function into a variable first; there are hundreds of these in cold code.
-#define ALLOCSCOPE_PURE __attribute__((pure))
+#define ALLOCSCOPE_PURE __attribute__((__pure__))
 #define ALLOCSCOPE_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define ALLOCSCOPE_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 // ALLOCSCOPE_CONSTANT_INITIALISED: an error if the variable would be initialised at run time.
 #if defined(__clang__)
-    #define ALLOCSCOPE_CONSTANT_INITIALISED __attribute__((require_constant_initialization))
+    #define ALLOCSCOPE_CONSTANT_INITIALISED __attribute__((__require_constant_initialization__))
 #else
     #define ALLOCSCOPE_CONSTANT_INITIALISED __constinit
 #endif

@@ -20,12 +20,13 @@ ALLOCSCOPE_HOT_BEGIN
 
 namespace detail {
 
-using two_words = std::uint64_t __attribute__((vector_size(16)));
-using four_halves = std::uint32_t __attribute__((vector_size(16)));
+using two_words = std::uint64_t __attribute__((__vector_size__(16)));
+using four_halves = std::uint32_t __attribute__((__vector_size__(16)));
 
 // Two words of any type: at a multiple of 16 bytes, or anywhere.
-typedef std::uint64_t aligned_words __attribute__((vector_size(16), may_alias));
-typedef std::uint64_t words_anywhere __attribute__((vector_size(16), may_alias, aligned(1)));
+typedef std::uint64_t aligned_words __attribute__((__vector_size__(16), __may_alias__));
+typedef std::uint64_t words_anywhere
+    __attribute__((__vector_size__(16), __may_alias__, __aligned__(1)));
 static_assert(alignof(aligned_words) == 16 && alignof(words_anywhere) == 1,
               "clang++ ignores aligned() in a using-declaration");
 
@@ -47,8 +48,8 @@ ALLOCSCOPE_FAST_PATH two_words low_products(two_words first, two_words second) n
 #if defined(__clang__)
     return (first & 0xffffffffU) * (second & 0xffffffffU);
 #else
-    using signed_words = long long __attribute__((vector_size(16)));
-    using signed_halves = int __attribute__((vector_size(16)));
+    using signed_words = long long __attribute__((__vector_size__(16)));
+    using signed_halves = int __attribute__((__vector_size__(16)));
     const signed_words products = __builtin_ia32_pmuludq128(
         reinterpret_cast<signed_halves>(first), reinterpret_cast<signed_halves>(second));
     return reinterpret_cast<two_words>(products);
@@ -57,7 +58,7 @@ ALLOCSCOPE_FAST_PATH two_words low_products(two_words first, two_words second) n
 
 // The highest bit of each byte; 0xffff when all bits are set.
 ALLOCSCOPE_FAST_PATH std::uint32_t byte_mask(two_words words) noexcept {
-    using bytes = char __attribute__((vector_size(16)));
+    using bytes = char __attribute__((__vector_size__(16)));
     return static_cast<std::uint32_t>(__builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(words)));
 }
 

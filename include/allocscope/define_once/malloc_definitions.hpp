@@ -27,10 +27,10 @@
 #endif
 
 // Visible to every module, whatever the program is compiled with. noinline, used: as the operators.
-#define ALLOCSCOPE_PRIVATE_DEFINE(result, name, parameters, arguments) \
-    extern "C" __attribute__((visibility("default"), noinline, used))  \
-    result name parameters noexcept {                                  \
-        return allocscope::detail::hooked_##name arguments;            \
+#define ALLOCSCOPE_PRIVATE_DEFINE(result, name, parameters, arguments)            \
+    extern "C" __attribute__((__visibility__("default"), __noinline__, __used__)) \
+    result name parameters noexcept {                                             \
+        return allocscope::detail::hooked_##name arguments;                       \
     }
 
 #if !ALLOCSCOPE_ON(MALLOC_OF_SANITIZER)

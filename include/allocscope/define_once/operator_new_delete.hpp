@@ -26,10 +26,10 @@
 
 // noinline: a stack begins with the operator's own frame. used: only the linker asks for the
 // function, by name, so the compiler must not drop it.
-#define ALLOCSCOPE_OPERATOR __attribute__((noinline, used))
+#define ALLOCSCOPE_OPERATOR __attribute__((__noinline__, __used__))
 
 // Another name for the same function, so that it is compiled once.
-#define ALLOCSCOPE_OPERATOR_AS(name) __attribute__((used, alias(name)))
+#define ALLOCSCOPE_OPERATOR_AS(name) __attribute__((__used__, __alias__(name)))
 #if !defined(__clang__)
     #pragma GCC diagnostic push
     #pragma GCC diagnostic ignored "-Wattribute-alias"
@@ -88,7 +88,8 @@ ALLOCSCOPE_DELETE delete[](void* block, std::align_val_t, const std::nothrow_t&)
 // The engine that answers for these operators. used: see address_of_engine.
 ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
-ALLOCSCOPE_HIDDEN __attribute__((used)) extern constexpr engine the_engine = make_engine_table();
+ALLOCSCOPE_HIDDEN __attribute__((__used__)) extern constexpr engine the_engine =
+    make_engine_table();
 }  // namespace detail
 ALLOCSCOPE_NAMESPACE_END
 

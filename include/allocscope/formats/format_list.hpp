@@ -65,23 +65,24 @@ struct file_format {
     const char* name;    // as in `allocscope run --format`
     const char* ending;  // a path with this ending gets the format
     format_body body;
-    bool is_text;  // otherwise a terminal cannot show it
+    bool is_text;     // otherwise a terminal cannot show it
+    bool has_totals;  // can hold a window that only counted, and has no stacks
     format_reads reads;
 };
 
 ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
-    {"text", ".txt", write_text_body, true, format_reads::rows},
-    {"html", ".html", write_html_body, true, format_reads::stacks_and_most},
-    {"json", ".json", write_json_body, true, format_reads::stacks_and_rows},
-    {"csv", ".csv", write_csv_body, true, format_reads::stacks_and_rows},
-    {"snapshot", ".allocscope", write_saved_body, false, format_reads::stacks_and_rows},
-    {"pprof", ".pb.gz", write_pprof_body, false, format_reads::stacks},
-    {"folded", ".folded", write_folded_body, true, format_reads::stacks},
-    {"speedscope", ".speedscope.json", write_speedscope_body, true, format_reads::stacks},
-    {"dhat", ".dhat.json", write_dhat_body, true, format_reads::stacks},
-    {"heaptrack", ".heaptrack", write_heaptrack_body, true, format_reads::stacks},
-    {"massif", ".massif", write_massif_body, true, format_reads::stacks},
-    {"callgrind", ".callgrind", write_callgrind_body, true, format_reads::stacks},
+    {"text", ".txt", write_text_body, true, true, format_reads::rows},
+    {"html", ".html", write_html_body, true, true, format_reads::stacks_and_most},
+    {"json", ".json", write_json_body, true, true, format_reads::stacks_and_rows},
+    {"csv", ".csv", write_csv_body, true, false, format_reads::stacks_and_rows},
+    {"snapshot", ".allocscope", write_saved_body, false, true, format_reads::stacks_and_rows},
+    {"pprof", ".pb.gz", write_pprof_body, false, false, format_reads::stacks},
+    {"folded", ".folded", write_folded_body, true, false, format_reads::stacks},
+    {"speedscope", ".speedscope.json", write_speedscope_body, true, false, format_reads::stacks},
+    {"dhat", ".dhat.json", write_dhat_body, true, false, format_reads::stacks},
+    {"heaptrack", ".heaptrack", write_heaptrack_body, true, false, format_reads::stacks},
+    {"massif", ".massif", write_massif_body, true, false, format_reads::stacks},
+    {"callgrind", ".callgrind", write_callgrind_body, true, false, format_reads::stacks},
 };
 
 // How many rows of a snapshot the format reads, if the rows say no more than the stacks.

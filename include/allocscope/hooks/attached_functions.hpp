@@ -33,10 +33,10 @@
 // are not noexcept, because clang would keep a frame for that.
 #if defined(__clang__)
     #define ALLOCSCOPE_PRIVATE_PASSES_ON ALLOCSCOPE_NOINLINE
-    #define ALLOCSCOPE_PRIVATE_LAST_ACT __attribute__((musttail)) return
+    #define ALLOCSCOPE_PRIVATE_LAST_ACT __attribute__((__musttail__)) return
 #else
     #define ALLOCSCOPE_PRIVATE_PASSES_ON \
-        __attribute__((optimize("O2", "optimize-sibling-calls"))) ALLOCSCOPE_NOINLINE
+        __attribute__((__optimize__("O2", "optimize-sibling-calls"))) ALLOCSCOPE_NOINLINE
     #define ALLOCSCOPE_PRIVATE_LAST_ACT return
 #endif
 

@@ -55,8 +55,8 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline allocator_functions und
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline atomic<bool> is_glibc_underlying{false};
 
 // True while this thread looks for the functions. What it allocates meanwhile is for the lookup.
-ALLOCSCOPE_HIDDEN inline thread_local bool is_choosing __attribute__((tls_model("initial-exec"))) =
-    false;
+ALLOCSCOPE_HIDDEN inline thread_local bool is_choosing
+    __attribute__((__tls_model__("initial-exec"))) = false;
 
 // --- the choice ---
 

@@ -58,7 +58,7 @@ public:
 private:
     struct head {
         std::size_t bytes;
-        std::size_t unused;
+        std::size_t padding;
     };
 
     alignas(16) char room_[64 * 1024] = {};

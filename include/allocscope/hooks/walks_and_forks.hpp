@@ -52,7 +52,7 @@ struct walks_and_forks_of_thread {
     bool is_alone;        // in fork(): no other thread is in a walk, and none will begin one
 };
 ALLOCSCOPE_HIDDEN inline thread_local walks_and_forks_of_thread own_walks
-    __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = {0, 0, false};
+    __attribute__((__tls_model__(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = {0, 0, false};
 
 inline std::uint32_t count_of_walks(std::uint64_t walks) noexcept {
     return static_cast<std::uint32_t>(walks);

@@ -63,7 +63,7 @@ inline const test_framework* running_framework() {
 
 // Runs a test. Messages show no frame further out than this one; the engine knows the name.
 template <class Test>
-__attribute__((noinline)) void allocscope_test_boundary(const Test& test) {
+__attribute__((__noinline__)) void allocscope_test_boundary(const Test& test) {
     test();
     __asm__ volatile("");  // a frame of its own: the call above must not become a jump
 }

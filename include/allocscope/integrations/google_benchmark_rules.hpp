@@ -58,17 +58,18 @@ enum : std::size_t { live_objects, live_bytes, allocations, bytes, peak_bytes, c
 using benchmark_usage = std::array<double, quantity::count>;
 
 struct benchmark_quantity {
-    const char* counter;  // the name that Google Benchmark shows
-    const char* what;
+    const char* counter;   // the name that Google Benchmark shows
+    const char* noun;      // for 1 of it
+    const char* when;      // behind the noun
     bool is_of_iteration;  // false: it is of the whole run
     bool is_bytes;
 };
 constexpr std::array<benchmark_quantity, quantity::count> benchmark_quantities{{
-    {"allocscope/objects", " objects", false, false},  // benchmark_gate removes it
-    {"live", " bytes alive", false, true},
-    {"allocs/op", " allocations for each iteration", true, false},
-    {"bytes/op", " bytes for each iteration", true, true},
-    {"peak", " bytes at the peak", false, true},
+    {"allocscope/objects", " object", "", false, false},  // benchmark_gate removes it
+    {"live", " byte", " alive", false, true},
+    {"allocs/op", " allocation", " for each iteration", true, false},
+    {"bytes/op", " byte", " for each iteration", true, true},
+    {"peak", " byte", " at the peak", false, true},
 }};
 constexpr const char* objects_counter = benchmark_quantities[quantity::live_objects].counter;
 
@@ -188,6 +189,20 @@ inline std::string places_of(const snapshot& rows) {
     return text;
 }
 
+inline bool is_one(double value) noexcept {
+    return value >= 1 && value <= 1;
+}
+
+// "1 allocation", "0.5 allocations"
+inline std::string counted_text(double value, std::size_t what) {
+    return number_text(value) + benchmark_quantities[what].noun + (is_one(value) ? "" : "s");
+}
+
+// ", at most 2 are allowed"
+inline std::string bound_text(const char* which, double bound, const char* verb) {
+    return which + number_text(bound) + (is_one(bound) ? " is " : " are ") + verb;
+}
+
 // Each quantity that breaks its limits, in one line.
 inline std::string excess_text(const benchmark_rule& rule, const benchmark_usage& used) {
     std::size_t broken = rule.first_broken(used, 0);
@@ -196,20 +211,19 @@ inline std::string excess_text(const benchmark_rule& rule, const benchmark_usage
     std::string text;
     if (broken < quantity::allocations) {
         text = std::string{objects > allowed ? "leak: " : ""} +
-               "still alive: " + number_text(objects) +
-               (objects > 1 ? " objects of " : " object of ") +
-               number_text(used[quantity::live_bytes]) + " bytes";
+               "still alive: " + counted_text(objects, quantity::live_objects) + " of " +
+               counted_text(used[quantity::live_bytes], quantity::live_bytes);
     }
     if (objects > allowed) {
-        if (allowed > 0) text += ", " + number_text(allowed) + " are allowed";
+        if (allowed > 0) text += bound_text(", ", allowed, "allowed");
         broken = rule.first_broken(used, quantity::live_bytes);
     }
     for (; broken != quantity::count; broken = rule.first_broken(used, broken + 1)) {
         const bool is_too_much = used[broken] > rule.most[broken];
-        text += (text.empty() ? "" : "; ") + number_text(used[broken]) +
-                benchmark_quantities[broken].what +
-                (is_too_much ? ", at most " + number_text(rule.most[broken]) + " are allowed"
-                             : ", at least " + number_text(rule.least[broken]) + " are wanted");
+        text += (text.empty() ? "" : "; ") + counted_text(used[broken], broken) +
+                benchmark_quantities[broken].when +
+                (is_too_much ? bound_text(", at most ", rule.most[broken], "allowed")
+                             : bound_text(", at least ", rule.least[broken], "wanted"));
     }
     return text;
 }

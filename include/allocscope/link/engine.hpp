@@ -112,7 +112,8 @@ struct handshake_tag : std::nothrow_t {
 // The engine of the process, or null when the `operator new` that this module calls is not ours.
 // Takes about 10 ns. The answer is not cached, so that a plugin that brings the hooks is found as
 // soon as it is loaded.
-__attribute__((noinline, visibility("hidden"))) inline const engine* find_engine() noexcept {
+__attribute__((__noinline__, __visibility__("hidden"))) inline const engine*
+find_engine() noexcept {
     handshake_tag tag;
     void* block = ::operator new(handshake_size, handshake_alignment,
                                  static_cast<const std::nothrow_t&>(tag));

@@ -34,7 +34,7 @@ public:
     constexpr allocator(const allocator<U>&) noexcept {}
 
     // Throws what operator new throws; std::bad_alloc also for more bytes than there are addresses.
-    [[nodiscard]] __attribute__((noinline)) T* allocate(std::size_t count) {
+    [[nodiscard]] __attribute__((__noinline__)) T* allocate(std::size_t count) {
         // Two functions with equal code would be merged, and rows of one type would show another.
         __asm__ volatile("" : : "r"(__PRETTY_FUNCTION__));
         constexpr std::size_t most = ~std::size_t{0} / sizeof(T);

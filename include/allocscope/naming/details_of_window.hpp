@@ -15,6 +15,7 @@
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/size_classes.hpp>
+#include <allocscope/naming/moment_of_reading.hpp>
 #include <allocscope/platform/clocks.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/state/process_state.hpp>
@@ -31,7 +32,9 @@ class details_reading {
 public:
     // `followed` is the number of the window's peak; 0 if the peak was not followed.
     ALLOCSCOPE_INLINE explicit details_reading(std::uint64_t followed) noexcept
-        : followed_(followed), now_(time_in_units()), ns_(monotonic_ns()) {}
+        : followed_(followed), now_(time_in_units()), ns_(monotonic_ns()) {
+        if (end_of_program_ns != 0) go_back(ns_ - end_of_program_ns);
+    }
 
     ALLOCSCOPE_INLINE bool has_peak() const noexcept {
         return process.followed.find(followed_) != nullptr;
@@ -67,6 +70,12 @@ private:
         const bool has_changed = kept.is_of(number);
         to.peak_objects += has_changed ? kept.objects() : objects;
         to.peak_bytes += has_changed ? kept.bytes() : bytes;
+    }
+
+    ALLOCSCOPE_INLINE void go_back(std::uint64_t by_ns) noexcept {
+        const double unit_ns = ns_per_unit();
+        if (unit_ns > 0) now_ -= static_cast<std::uint64_t>(static_cast<double>(by_ns) / unit_ns);
+        ns_ -= by_ns;
     }
 
     // The longer ago the first moment was, the more precise the result is.

@@ -18,6 +18,7 @@
 #include <allocscope/naming/ages_of_window.hpp>
 #include <allocscope/naming/details_of_window.hpp>
 #include <allocscope/naming/family_sums.hpp>
+#include <allocscope/naming/moment_of_reading.hpp>
 #include <allocscope/naming/stack_modules.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
@@ -357,10 +358,10 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
     taken.id = id;
     copy_cut(taken.name, sizeof taken.name, window->name);
     taken.wanted = window->wanted;
-    const std::uint64_t now_ns = monotonic_ns();
+    const std::uint64_t now_ns = moment_of_reading_ns();
     taken.duration_ns = now_ns - window->started_ns;
     taken.marks.read(*window, now_ns);
-    taken.taken_unix_ns = unix_time_ns();
+    taken.taken_unix_ns = unix_time_ns() - static_cast<std::int64_t>(monotonic_ns() - now_ns);
     facts = begin_reading(*window, id);
     std::memcpy(taken.losses_before, window->losses_before, sizeof taken.losses_before);
     if (then == after_stats::forget) {

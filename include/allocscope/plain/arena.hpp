@@ -140,7 +140,7 @@ private:
     void* allocate_in_new_block(std::size_t bytes);
 
     // Keeps the larger one of two unused blocks, because the next step will need one.
-    void give_back(block* unused) noexcept;
+    void give_back(block* idle) noexcept;
 
     block* newest_ = nullptr;
     block* spare_ = nullptr;  // its bytes are not in mapped_bytes_
@@ -194,11 +194,11 @@ ALLOCSCOPE_NOINLINE void* arena::move_and_extend(void* piece, std::size_t wanted
     return *place + 1;
 }
 
-ALLOCSCOPE_NOINLINE void arena::give_back(block* unused) noexcept {
+ALLOCSCOPE_NOINLINE void arena::give_back(block* idle) noexcept {
     const bool is_kept =
-        unused->bytes <= largest_block && (spare_ == nullptr || spare_->bytes < unused->bytes);
-    block* const unwanted = is_kept ? spare_ : unused;
-    if (is_kept) spare_ = unused;
+        idle->bytes <= largest_block && (spare_ == nullptr || spare_->bytes < idle->bytes);
+    block* const unwanted = is_kept ? spare_ : idle;
+    if (is_kept) spare_ = idle;
     if (unwanted != nullptr) detail::pages_of_requests.give_back(unwanted, unwanted->bytes);
 }
 

@@ -28,8 +28,11 @@ struct dl_find_object {  // of x86_64
 };
 #endif
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wredundant-decls"  // newer headers have declared it, not as weak
 extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
-    __attribute__((weak));
+    __attribute__((__weak__));
+#pragma GCC diagnostic pop
 
 ALLOCSCOPE_COLD_BEGIN
 

@@ -59,17 +59,17 @@ constexpr check_data constant_check(const char* message) noexcept {
 }
 
 // Hidden: a shared symbol would keep a plugin from being unloaded.
-__attribute__((visibility("hidden"))) inline constexpr check_data check_without_engine =
+__attribute__((__visibility__("hidden"))) inline constexpr check_data check_without_engine =
     constant_check(engine_is_missing);
-__attribute__((visibility("hidden"))) inline constexpr check_data check_of_other_version =
+__attribute__((__visibility__("hidden"))) inline constexpr check_data check_of_other_version =
     constant_check(engine_is_another_version);
-__attribute__((visibility("hidden"))) inline constexpr check_data check_without_window =
+__attribute__((__visibility__("hidden"))) inline constexpr check_data check_without_window =
     constant_check("nothing is being recorded: memory for the window was refused");
-__attribute__((visibility("hidden"))) inline constexpr check_data check_without_memory =
+__attribute__((__visibility__("hidden"))) inline constexpr check_data check_without_memory =
     constant_check("the check could not be made: memory for its result was refused");
-__attribute__((visibility("hidden"))) inline constexpr check_data check_of_nothing =
+__attribute__((__visibility__("hidden"))) inline constexpr check_data check_of_nothing =
     constant_check("nothing was checked");
-__attribute__((visibility("hidden"))) inline constexpr check_data check_after_its_end =
+__attribute__((__visibility__("hidden"))) inline constexpr check_data check_after_its_end =
     constant_check("nothing was checked: finish() was called before, and has ended this check");
 
 ALLOCSCOPE_FAST_PATH check_data* shared_check(const check_data& constant) noexcept {

@@ -18,13 +18,14 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-__attribute__((visibility("hidden"))) inline constexpr snapshot_data snapshot_without_engine =
+__attribute__((__visibility__("hidden"))) inline constexpr snapshot_data snapshot_without_engine =
     constant_snapshot(engine_is_missing);
-__attribute__((visibility("hidden"))) inline constexpr snapshot_data snapshot_of_other_version =
+__attribute__((__visibility__("hidden"))) inline constexpr snapshot_data snapshot_of_other_version =
     constant_snapshot(engine_is_another_version);
-__attribute__((visibility("hidden"))) inline constexpr snapshot_data snapshot_of_refused_window =
+__attribute__((
+    __visibility__("hidden"))) inline constexpr snapshot_data snapshot_of_refused_window =
     constant_snapshot("nothing is being recorded: memory for the window was refused");
-__attribute__((visibility("hidden"))) inline constexpr snapshot_data snapshot_before_start =
+__attribute__((__visibility__("hidden"))) inline constexpr snapshot_data snapshot_before_start =
     constant_snapshot(
         "nothing is being recorded: no window is started. Call allocscope::start() first");
 

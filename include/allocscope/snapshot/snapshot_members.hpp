@@ -64,9 +64,9 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
 }
 
 // Hidden: a shared symbol would keep a plugin from being unloaded.
-__attribute__((visibility("hidden"))) inline constexpr snapshot_data snapshot_of_no_window =
+__attribute__((__visibility__("hidden"))) inline constexpr snapshot_data snapshot_of_no_window =
     constant_snapshot("this snapshot comes from no window");
-__attribute__((visibility("hidden"))) inline constexpr snapshot_data snapshot_without_memory =
+__attribute__((__visibility__("hidden"))) inline constexpr snapshot_data snapshot_without_memory =
     constant_snapshot("memory for the rows of this snapshot was refused");
 
 // The snapshot to return if there was no memory for a block.

@@ -171,7 +171,7 @@ inline void make_asked_age_mark() noexcept {}
     #define ALLOCSCOPE_PRIVATE_TLS_MODEL "local-exec"
 #endif
 ALLOCSCOPE_HIDDEN inline thread_local thread_entry* current_entry
-    __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = &unattached;
+    __attribute__((__tls_model__(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = &unattached;
 
 // What a thread does with the locks in process_state.
 struct use_of_locks {
@@ -180,7 +180,7 @@ struct use_of_locks {
     bool has_naming, has_walking, has_control;  // which it took in fork()
 };
 ALLOCSCOPE_HIDDEN inline thread_local use_of_locks own_locks
-    __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = {0, 0, false, false, false};
+    __attribute__((__tls_model__(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = {0, 0, false, false, false};
 
 // The number of the family that the objects of a site belong to.
 ALLOCSCOPE_INLINE std::uint32_t family_of_site(std::uint32_t id) noexcept {

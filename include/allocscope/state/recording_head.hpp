@@ -34,36 +34,6 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Differs between versions whose segments have different layouts.
-constexpr std::uint64_t recording_layout =
-    (std::uint64_t{ALLOCSCOPE_ABI_VERSION} << 48U) ^ (sizeof(memory_look) << 40U) ^
-    (sizeof(process_state) << 20U) ^ (sizeof(met_modules) << 4U) ^ sizeof(thread_state);
-
-constexpr std::uint64_t recording_magic = 0x6564726f6365722eU;
-
-// The first page of the file.
-struct recording_request {
-    std::uint64_t magic = recording_magic;
-    std::uint64_t layout = recording_layout;
-    atomic<std::int32_t> process_id{0};  // of the program that was started
-    std::uint32_t follows_children = 0;
-    std::uint32_t explains_memory = 0;
-    options wanted;
-    atomic<std::uint32_t> segments_taken{0};
-    // Forked children that were to be recorded, but did not get the resources for it.
-    atomic<std::uint32_t> children_refused{0};
-    // Programs that were to be recorded, but have the malloc of a sanitizer.
-    atomic<std::uint32_t> programs_sanitized{0};
-};
-static_assert(sizeof(recording_request) <= page_bytes, "the first page");
-
-constexpr std::size_t first_segment = std::size_t{1} << 20U;
-constexpr std::size_t segment_bytes = std::size_t{16} << 30U;
-constexpr std::uint32_t most_segments = 65536;
-constexpr std::uint64_t segment_offset(std::uint32_t index) noexcept {
-    return first_segment + std::uint64_t{index} * segment_bytes;
-}
-
 enum class recording_step : std::uint32_t {
     none,     // the segment is not in use
     begun,    // it is being made
@@ -95,9 +65,41 @@ struct recording_head {
     // If a process ends without its exit handlers and under another name, it has probably executed
     // another program.
     char kernel_name[16];
-    atomic<std::uint32_t> has_exited;
+    std::uint64_t began_ns;           // on the monotonic clock
+    atomic<std::uint64_t> exited_ns;  // when its exit handlers had run; 0: they have not
 };
 static_assert(sizeof(recording_head) <= page_bytes, "the first page");
+
+// Differs between versions whose segments have different layouts.
+constexpr std::uint64_t recording_layout =
+    (std::uint64_t{ALLOCSCOPE_ABI_VERSION} << 48U) ^ (sizeof(memory_look) << 40U) ^
+    (sizeof(process_state) << 20U) ^ (sizeof(met_modules) << 4U) ^ sizeof(thread_state) ^
+    (sizeof(recording_head) << 30U);
+
+constexpr std::uint64_t recording_magic = 0x6564726f6365722eU;
+
+// The first page of the file.
+struct recording_request {
+    std::uint64_t magic = recording_magic;
+    std::uint64_t layout = recording_layout;
+    atomic<std::int32_t> process_id{0};  // of the program that was started
+    std::uint32_t follows_children = 0;
+    std::uint32_t explains_memory = 0;
+    options wanted;
+    atomic<std::uint32_t> segments_taken{0};
+    // Forked children that were to be recorded, but did not get the resources for it.
+    atomic<std::uint32_t> children_refused{0};
+    // Programs that were to be recorded, but have the malloc of a sanitizer.
+    atomic<std::uint32_t> programs_sanitized{0};
+};
+static_assert(sizeof(recording_request) <= page_bytes, "the first page");
+
+constexpr std::size_t first_segment = std::size_t{1} << 20U;
+constexpr std::size_t segment_bytes = std::size_t{16} << 30U;
+constexpr std::uint32_t most_segments = 65536;
+constexpr std::uint64_t segment_offset(std::uint32_t index) noexcept {
+    return first_segment + std::uint64_t{index} * segment_bytes;
+}
 
 constexpr std::size_t whole_pages(std::size_t bytes) noexcept {
     return (bytes + page_bytes - 1) & ~(page_bytes - 1);

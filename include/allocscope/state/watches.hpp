@@ -35,7 +35,7 @@ struct thread_watches {
 };
 
 ALLOCSCOPE_HIDDEN inline thread_local thread_watches own_watches
-    __attribute__((tls_model("initial-exec"))) = {};
+    __attribute__((__tls_model__("initial-exec"))) = {};
 
 // --- plans ---
 

@@ -32,8 +32,8 @@ public:
         : told_(memory, is_stripped(own) && !is_stripped(separate) ? separate : own) {
         const auto unpack = readers_of_rare_forms.unpack_symbols;
         if (unpack == nullptr || !is_stripped(own) || !is_stripped(separate)) return;
-        const detail::byte_view packed = own.read(memory, own.find(".gnu_debugdata"));
-        const object_bytes* hidden = packed.empty() ? nullptr : unpack(memory, packed);
+        const detail::byte_view compressed = own.read(memory, own.find(".gnu_debugdata"));
+        const object_bytes* hidden = compressed.empty() ? nullptr : unpack(memory, compressed);
         if (hidden != nullptr) hidden_ = memory.make<symbol_index>(memory, *hidden);
     }
 

@@ -98,8 +98,9 @@ public:
             return read_bytes(memory, section->offset, section->size);
         }
         arena packed_memory;
-        const detail::byte_view packed = read_bytes(packed_memory, section->offset, section->size);
-        return unpacked(memory, packed, most);
+        const detail::byte_view compressed =
+            read_bytes(packed_memory, section->offset, section->size);
+        return unpacked(memory, compressed, most);
     }
 
     static constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
@@ -122,23 +123,24 @@ private:
     }
 
     // A compressed section begins with the kind of compression and the uncompressed length.
-    static detail::byte_view unpacked(arena& memory, detail::byte_view packed, std::uint64_t most) {
+    static detail::byte_view unpacked(arena& memory, detail::byte_view compressed,
+                                      std::uint64_t most) {
         constexpr std::size_t head_bytes = 24;
         constexpr std::uint32_t zlib = 1;
         constexpr std::uint32_t zstd = 2;
-        detail::byte_cursor in{packed};
+        detail::byte_cursor in{compressed};
         const std::uint32_t kind = in.u32();
         in.skip(4);
         const std::uint64_t size = in.u64();
         const auto unpack_zstd = kind == zstd ? readers_of_rare_forms.unpack_zstd : nullptr;
         const bool is_known = kind == zlib || unpack_zstd != nullptr;
-        if (!in.ok() || !is_known || packed.size < head_bytes || size == 0 || size > most)
+        if (!in.ok() || !is_known || compressed.size < head_bytes || size == 0 || size > most)
             return {};
-        if (kind == zlib && size / detail::largest_inflation > packed.size) return {};
+        if (kind == zlib && size / detail::largest_inflation > compressed.size) return {};
         void* bytes = nullptr;
         if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
         auto* out = static_cast<std::uint8_t*>(bytes);
-        const detail::byte_view stream = packed.part(head_bytes, packed.size - head_bytes);
+        const detail::byte_view stream = compressed.part(head_bytes, compressed.size - head_bytes);
         const bool is_whole = unpack_zstd != nullptr ? unpack_zstd(stream, out, size)
                                                      : detail::inflate(stream, out, size);
         if (!is_whole) return {};

@@ -71,11 +71,11 @@ struct rare_forms {
                           detail::dwarf_sections& into);
 
     // Decompresses a zstd frame of exactly `size` bytes. Returns false if it is damaged.
-    bool (*unpack_zstd)(detail::byte_view packed, void* out, std::size_t size);
+    bool (*unpack_zstd)(detail::byte_view compressed, void* out, std::size_t size);
 
     // The file in .gnu_debugdata, decompressed into `memory`; null if it is damaged. Its .symtab
     // has what .dynsym of the stripped file lacks.
-    const object_bytes* (*unpack_symbols)(arena& memory, detail::byte_view packed);
+    const object_bytes* (*unpack_symbols)(arena& memory, detail::byte_view compressed);
 
     // Follows the linker's stub, or the word, at a target in the module `home`, and changes both to
     // the function behind it. If that is the function of `sought`, or for null one that allocates,

@@ -177,8 +177,8 @@ public:
 
     // The token after a name with its scopes and template arguments; 0 if it cannot be read.
     std::size_t behind_name(std::size_t at) const {
-        new_expression unused;
-        return new_reader{*this}.read_qualified_name(at, unused);
+        new_expression read;
+        return new_reader{*this}.read_qualified_name(at, read);
     }
 
     // Index of the first token at or after a line and column.

@@ -36,9 +36,9 @@
 // They have names of our own, because the types in the declarations of <cxxabi.h> differ between
 // C++ runtimes. Their types here are those that g++ itself gives them: with -flto it compares. They
 // are weak, because a program without function-local statics may lack them.
-extern "C" __attribute__((weak)) int allocscope_guard_acquire(long long*) noexcept
+extern "C" __attribute__((__weak__)) int allocscope_guard_acquire(long long*) noexcept
     __asm__("__cxa_guard_acquire");
-extern "C" __attribute__((weak)) void allocscope_guard_release(long long*) noexcept
+extern "C" __attribute__((__weak__)) void allocscope_guard_release(long long*) noexcept
     __asm__("__cxa_guard_release");
 
 ALLOCSCOPE_COOL_BEGIN

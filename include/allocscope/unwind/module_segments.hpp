@@ -26,7 +26,7 @@
 #include <elf.h>  // Elf64_Phdr
 
 // Defined by the linker: the ELF header of the module that this code is compiled into.
-extern "C" const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
+extern "C" const char __ehdr_start[] __attribute__((__weak__, __visibility__("hidden")));
 
 ALLOCSCOPE_COOL_BEGIN
 

@@ -192,7 +192,7 @@ def limits_fail():
     messages = {name: entries[0].get("error_message", "") for name, entries in runs.items()}
     expected = {
         "limited/kept": "",
-        "limited/too_many": "allocscope: 1 allocations for each iteration, at most 0 are allowed",
+        "limited/too_many": "allocscope: 1 allocation for each iteration, at most 0 are allowed",
         "limited/too_large": "allocscope: 4 bytes for each iteration, at most 3.5 are allowed",
         "limited/too_high": "allocscope: 4 bytes at the peak, at most 3 are allowed",
         "limited/negative": "allocscope: benchmark_limits::allocations is -1; it must be 0 or more",
@@ -216,12 +216,12 @@ def budgets_fail():
     kept = r"^$"
     expected = {
         "within_budget/kept": kept, "within_budget/kept_by_threads/threads:2": kept,
-        "within_budget/too_many": r"^allocscope: 1 allocations for each iteration, at most 0 are"
+        "within_budget/too_many": r"^allocscope: 1 allocation for each iteration, at most 0 are"
                                   " allowed" + place,
         "within_budget/too_large/repeats:3": r"4 bytes for each iteration, at most 3 are allowed"
                                              + place,
         "within_budget/too_high": r"4 bytes at the peak, at most 3 are allowed" + place,
-        "within_budget/too_few": r"1 allocations for each iteration, at least 2 are wanted; to see",
+        "within_budget/too_few": r"1 allocation for each iteration, at least 2 are wanted; to see",
         "within_budget/negative": r"allocation_budget::peak_bytes is -5; it counts something",
         "within_budget/crossed": r"allocation_budget::bytes must be at least 9 and at most 3; exch",
         "may_stay_alive/0": kept, "may_stay_alive/1": kept,

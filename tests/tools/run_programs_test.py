@@ -268,6 +268,84 @@ def says_what_goes_on(recorder, folder):
     assert "goes on" not in done.stderr and "1 object of 7 bytes" in done.stderr, done.stderr
 
 
+def leaves_what_goes_on_alone(recorder, folder):
+    """Processes that outlive the command, and use the memory that was recorded into: a daemon, and
+    one that shares the memory of the program which made it."""
+    source = r"""
+        #include <csignal>
+        #include <cstdlib>
+        #include <sched.h>
+        #include <unistd.h>
+        static void* kept[1000];
+        static int begun[2];
+        static int answer;
+        static char byte;
+        static int go_on(void*) {
+            free(malloc(7));
+            close(1);  // recorder.run() reads until nobody has these open
+            close(2);
+            if (write(begun[1], &byte, 1) != 1) abort();
+            while (read(0, &byte, 1) > 0) {}
+            for (int i = 0; i < 1000; ++i) free(i % 2 == 0 ? kept[i] : malloc(i));
+            _exit(write(answer, "as ever", 7) == 7 ? 0 : 1);
+        }
+        static char stack[100000];
+        int main(int count, char** words) {
+            answer = atoi(words[1]);
+            for (int i = 0; i < 1000; ++i) kept[i] = malloc(20 + i);
+            if (pipe(begun) != 0) abort();
+            if (count == 2 && fork() == 0) go_on(nullptr);
+            if (count > 2) clone(go_on, stack + 90000, CLONE_VM | SIGCHLD, nullptr);
+            _exit(read(begun[0], &byte, 1) == 1 ? 0 : 1);
+        }"""
+    program = compiled(folder, "goes_on", source, COMPILER, *WITHOUT_CXX)
+    for more, *options in (([], "--children", "follow"), ([],), (["shares"],)):
+        end, held = os.pipe()
+        told, tells = os.pipe()
+        recorder.run([program, tells, *more], "--summary", *options, stdin=end, pass_fds=[tells])
+        for each in (end, held, tells):
+            os.close(each)
+        with open(told, "rb") as answer:
+            assert answer.read() == b"as ever", (more, options)
+
+
+def knows_processes_of_other_namespaces(recorder, folder):
+    """Where processes have other numbers for themselves, those of the command are meant: it asks
+    the kernel whether they have ended."""
+    apart = ["unshare", "--pid", "--fork"]
+    if subprocess.run([*apart, "true"], check=False, capture_output=True).returncode != 0:
+        return  # only root may do so, and not in every container
+    source = r"""
+        #include <cstdio>
+        #include <cstdlib>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        static void say() {
+            char number[16] = {};
+            free(malloc(9));
+            if (readlink("/proc/self", number, 15) > 0) printf("%s %d\n", number, getpid());
+            fflush(stdout);
+        }
+        int main() {
+            say();
+            for (int i = 0; i < 3; ++i) {
+                if (fork() == 0) {
+                    say();
+                    _exit(0);
+                }
+            }
+            while (wait(nullptr) > 0) {}
+        }"""
+    program = compiled(folder, "apart", source, COMPILER, *WITHOUT_CXX)
+    done = recorder.run([*apart, program], "--children", "follow", "--output",
+                        recorder.folder / "apart-%n-%p.json")
+    said = [line.split() for line in done.stdout.splitlines()]
+    assert sorted(own for _, own in said) == ["1", "2", "3", "4"], done.stdout
+    found = {each.name for each in recorder.folder.glob("apart-apart-*.json")}
+    assert found == {f"apart-apart-{number}.json" for number, _ in said}, (found, done.stdout)
+    assert "goes on" not in done.stderr, done.stderr
+
+
 def says_what_was_executed_unrecorded(recorder, folder):
     """Whoever reads the report of `env` must not take it for that of the program behind it."""
     text = "#include <cstdlib>\nint main() { std::free(std::malloc(9)); return 5; }"
@@ -452,6 +530,8 @@ def main():
         forgets_ended_children(folder)
         has_the_name_that_was_typed(recorder, folder)
         says_what_goes_on(recorder, folder)
+        leaves_what_goes_on_alone(recorder, folder)
+        knows_processes_of_other_namespaces(recorder, folder)
         says_what_was_executed_unrecorded(recorder, folder)
         says_which_children_are_not_recorded(recorder, folder)
         killed_before_they_began(recorder, folder)

@@ -346,6 +346,47 @@ def knows_processes_of_other_namespaces(recorder, folder):
     assert "goes on" not in done.stderr, done.stderr
 
 
+def runs_programs_with_filters(recorder, folder):
+    """What recording asks the kernel once, it has asked before the program forbids that, as scanelf
+    of pax-utils does."""
+    source = r"""
+        #include <cstddef>
+        #include <cstdlib>
+        #include <linux/filter.h>
+        #include <linux/seccomp.h>
+        #include <pthread.h>
+        #include <sys/prctl.h>
+        #include <sys/syscall.h>
+        static void* work(void*) {
+            for (int i = 0; i < 100; ++i) free(malloc(10));
+            return nullptr;
+        }
+        static sock_filter forbidden(unsigned call) {
+            return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 1, 0);
+        }
+        int main() {
+            sock_filter filter[] = {
+                BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                forbidden(SYS_prlimit64), BPF_STMT(BPF_JMP | BPF_JA, 1),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+                forbidden(SYS_mremap), BPF_STMT(BPF_JMP | BPF_JA, 1),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+            const sock_fprog all = {sizeof filter / sizeof *filter, filter};
+            if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return 3;
+            if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all) != 0) return 3;
+            work(nullptr);
+            pthread_t other;
+            if (pthread_create(&other, nullptr, work, nullptr) != 0) return 3;
+            pthread_join(other, nullptr);
+        }"""
+    program = compiled(folder, "filters", source, COMPILER, *WITHOUT_CXX)
+    for record in ("exact", "counters"):
+        allocations, frees, _ = totals(recorder.report([program], "--record", record))
+        assert allocations >= 200 and frees >= 200, (record, allocations, frees)
+    recorder.run([program], "--record", "sampled", "--sample-bytes", "64")
+
+
 def says_what_was_executed_unrecorded(recorder, folder):
     """Whoever reads the report of `env` must not take it for that of the program behind it."""
     text = "#include <cstdlib>\nint main() { std::free(std::malloc(9)); return 5; }"
@@ -532,6 +573,7 @@ def main():
         says_what_goes_on(recorder, folder)
         leaves_what_goes_on_alone(recorder, folder)
         knows_processes_of_other_namespaces(recorder, folder)
+        runs_programs_with_filters(recorder, folder)
         says_what_was_executed_unrecorded(recorder, folder)
         says_which_children_are_not_recorded(recorder, folder)
         killed_before_they_began(recorder, folder)

@@ -188,6 +188,15 @@ inline void record_into_file(int file, recording_request& request) noexcept {
     }
 }
 
+// The kernel is asked for the bounds of a stack with the first event of its thread. For the main
+// thread that may be too late: the program may have a filter of system calls by then.
+inline void note_main_stack() noexcept {
+    if (own_recording == nullptr || own_recording->window == 0) return;
+    thread_state* const self = prepared_state();
+    if (self == nullptr || self->bounds.high != 0) return;
+    self->bounds = current_stack_bounds(reinterpret_cast<std::uintptr_t>(&self));
+}
+
 // Whether the program looks at its memory when it ends.
 inline bool takes_last_look = false;
 

@@ -435,8 +435,10 @@ private:
         refuse("run", "\"" + executed_file() +
                           "\" was ended by SIGSYS: it has a filter of system calls (seccomp). "
                           "If it runs without allocscope, the filter forbids one that recording "
-                          "makes: mmap, munmap, mprotect, madvise, membarrier, futex, prlimit64, "
-                          "getpid; in a signal handler sigaltstack; sampled also clock_gettime");
+                          "makes: mmap, munmap, mprotect, mremap, madvise, membarrier, futex, "
+                          "getpid; in a signal handler sigaltstack; in a forked child, and with "
+                          "--memory, also openat, readlink and prlimit64; sampled also "
+                          "clock_gettime");
     }
 
     void say_nothing_recorded() {

@@ -309,6 +309,64 @@ def leaves_what_goes_on_alone(recorder, folder):
             assert answer.read() == b"as ever", (more, options)
 
 
+def takes_no_file_of_another_process(recorder, folder):
+    """When the command has ended, another process may get its number. What a daemon forks then does
+    not record into a file which that process has open."""
+    source = r"""
+        #include <cstdlib>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        int main(int, char** words) {
+            int begun[2];
+            char byte = 0;
+            free(malloc(5));
+            if (pipe(begun) != 0) return 1;
+            if (fork() != 0) return read(begun[0], &byte, 1) == 1 ? 0 : 1;
+            free(malloc(7));
+            close(1);  // the test reads until nobody has these open
+            close(2);
+            if (write(begun[1], &byte, 1) != 1) return 1;
+            while (read(0, &byte, 1) > 0) {}
+            const pid_t child = fork();
+            if (child == 0) {
+                free(malloc(9));
+                _exit(3);
+            }
+            int status = 0;
+            waitpid(child, &status, 0);
+            const char* said = WIFEXITED(status) && WEXITSTATUS(status) == 3 ? "well" : "badly";
+            return write(atoi(words[1]), said, 4) == 4 ? 0 : 1;
+        }"""
+    program = compiled(folder, "forks_later", source, COMPILER, *WITHOUT_CXX)
+    end, held = os.pipe()
+    told, tells = os.pipe()
+    with subprocess.Popen([PROGRAM, "run", "--children", "follow", "--summary", "--", program,
+                           str(tells)], stdin=end, stderr=subprocess.PIPE,
+                          pass_fds=[tells]) as started:
+        started.communicate(timeout=60)
+    file = recorder.folder / "of_another"
+    file.write_bytes(b"x" * 5000)
+    script = "exec 3<>$0 4<>$0 5<>$0 6<>$0; echo; read end"
+    others = []
+    for _ in range(200):
+        try:
+            pathlib.Path("/proc/sys/kernel/ns_last_pid").write_text(str(started.pid - 1))
+        except OSError:
+            break  # only root may do so
+        others.append(subprocess.Popen(["sh", "-c", script, file], stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE))
+        if others[-1].pid == started.pid:
+            others[-1].stdout.readline()
+            break
+    for each in (end, held, tells):
+        os.close(each)
+    with open(told, "rb") as answer:
+        assert answer.read() == b"well"
+    for each in others:
+        each.communicate()
+    assert file.read_bytes() == b"x" * 5000
+
+
 def knows_processes_of_other_namespaces(recorder, folder):
     """Where processes have other numbers for themselves, those of the command are meant: it asks
     the kernel whether they have ended."""
@@ -572,6 +630,7 @@ def main():
         has_the_name_that_was_typed(recorder, folder)
         says_what_goes_on(recorder, folder)
         leaves_what_goes_on_alone(recorder, folder)
+        takes_no_file_of_another_process(recorder, folder)
         knows_processes_of_other_namespaces(recorder, folder)
         runs_programs_with_filters(recorder, folder)
         says_what_was_executed_unrecorded(recorder, folder)

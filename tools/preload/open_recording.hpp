@@ -28,6 +28,10 @@ inline const char* own_path() noexcept {
     return own.loaded != nullptr ? own.loaded->l_name : "";
 }
 
+// Of the command's file. When the command has ended, another process may get its number, and forked
+// children would take a file of that one.
+inline std::uint64_t recording_inode = 0;
+
 // Opens the command's file. Returns its descriptor, or -1.
 inline int open_recording() noexcept {
     const allocscope_tools::recording_place place =
@@ -42,7 +46,9 @@ inline int open_recording() noexcept {
     const int file = ::open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0) return -1;
     struct stat about;
-    if (::fstat(file, &about) == 0 && S_ISREG(about.st_mode)) return file;
+    const bool is_file = ::fstat(file, &about) == 0 && S_ISREG(about.st_mode);
+    if (is_file && recording_inode == 0) recording_inode = about.st_ino;
+    if (is_file && recording_inode == about.st_ino) return file;
     ::close(file);
     return -1;
 }

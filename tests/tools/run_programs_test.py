@@ -109,6 +109,14 @@ def takes_few_addresses(recorder, program):
     assert flags and all(" dd" in f" {of_mapping}" for _, of_mapping in flags), flags
 
 
+def takes_few_descriptors(recorder, program):
+    """With one descriptor the program can load its libraries, and so it can be recorded."""
+    command = f"ulimit -n 4; exec {recorder.program} run --summary -- {program}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=600,
+                          check=False)
+    assert done.returncode == 4 and "150 allocations, 50 frees" in done.stderr, done
+
+
 def leaves_data_to_the_program(recorder, folder):
     """Whatever the limit for data is, half of it is the program's, and it lacks nothing."""
     source = r"""
@@ -624,6 +632,7 @@ def main():
         starts_programs_of_musl(recorder, folder)
         streams_and_environment_stay(recorder)
         takes_few_addresses(recorder, program)
+        takes_few_descriptors(recorder, program)
         leaves_data_to_the_program(recorder, folder)
         children(recorder, folder)
         forgets_ended_children(folder)

@@ -8017,19 +8017,19 @@ constexpr bool is_too_high(std::uintptr_t address, std::uint64_t bytes = 0) noex
     return address >= end || bytes > end - address;
 }
 
-// What all live object maps together have taken.
+// What all live object maps together have taken, and how much they may take.
 ALLOCSCOPE_HIDDEN inline atomic<std::size_t> map_bytes_taken{0};
+ALLOCSCOPE_HIDDEN inline atomic<std::size_t> most_map_bytes{SIZE_MAX};
 
 inline void return_map_pages(void* pages, std::size_t bytes) noexcept {
     return_reservation(pages, bytes);
     map_bytes_taken.fetch_sub(bytes, memory_order::relaxed);
 }
 
-// Writable pages count as data of the process, touched or not (RLIMIT_DATA). Half of what may be
-// data is left to the program, which would not know what to do if that were refused.
 inline void* take_map_pages(std::size_t bytes) noexcept {
     const std::size_t sum = map_bytes_taken.fetch_add(bytes, memory_order::relaxed) + bytes;
-    void* const pages = sum <= limit_of(RLIMIT_DATA) / 2 ? reserve_pages(bytes) : nullptr;
+    void* const pages =
+        sum <= most_map_bytes.load(memory_order::relaxed) ? reserve_pages(bytes) : nullptr;
     if (pages == nullptr) map_bytes_taken.fetch_sub(bytes, memory_order::relaxed);
     return pages;
 }
@@ -8061,6 +8061,10 @@ public:
     // failure.
     ALLOCSCOPE_FAST_PATH bool prepare() noexcept {
         if (is_ready()) return true;
+        // Writable pages count as data of the process, touched or not (RLIMIT_DATA). Half of what
+        // may be data is left to the program, which would not know what to do if that were refused.
+        // The kernel is asked only here: later the program may have a filter of system calls.
+        most_map_bytes.store(limit_of(RLIMIT_DATA) / 2, memory_order::relaxed);
         void* pages = take_map_pages(region_count * sizeof(leaf_pointer));
         if (pages == nullptr) return false;
         leaf_pointer* expected = nullptr;
@@ -8946,10 +8950,11 @@ public:
         return true;
     }
 
-    // From now on only the part in use is mapped, and a little more. Called before there is a
-    // second thread, while no other code gets addresses of the area from the kernel. Where a
-    // mapping cannot be extended in place, as under Valgrind, the area loses its last part and the
-    // rest stays mapped.
+    // From now on only the parts in use are mapped, and a little more of each, so that a program
+    // with a filter of system calls needs no mremap as long as it allocates little. Called before
+    // there is a second thread, while no other code gets addresses of the area from the kernel.
+    // Where a mapping cannot be extended in place, as under Valgrind, the area loses its last part
+    // and the rest stays mapped.
     void trim() noexcept {
         const std::uintptr_t used = next_->load(memory_order::relaxed);
         const std::uintptr_t kept = used + mapping_edge::step;
@@ -8963,11 +8968,16 @@ public:
         }
         // A mapping that is made longer keeps the permissions of its last page.
         if (!is_opened(used, mapping_edge::step)) return;
-        if (reserved_ != 0 && !is_opened(opened_.at() - page_bytes, page_bytes)) return;
+        std::uintptr_t at = opened_.at();
+        if (reserved_ != 0) {
+            const std::uintptr_t last_page = at - page_bytes;
+            at = reserved_end_ - at < mapping_edge::step ? reserved_end_ : at + mapping_edge::step;
+            if (!is_opened(last_page, at - last_page)) return;
+            opened_.begin(at, reserved_end_);
+        }
         if (!is_unmapped(kept, end_)) return;
         pages_.begin(kept, end_);
         is_trimmed_ = true;
-        const std::uintptr_t at = opened_.at();
         if (!is_unmapped(at, reserved_end_)) {
             is_opened(at, reserved_end_ - at);
             opened_.begin(reserved_end_, reserved_end_);
@@ -9344,12 +9354,13 @@ ALLOCSCOPE_INLINE std::uintptr_t thread_control_block() noexcept {
 ALLOCSCOPE_INLINE stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     constexpr std::uintptr_t deepest = std::uintptr_t{96} << 20U;
     const auto end = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
+    if (stack_pointer >= end || end - stack_pointer >= deepest) return {};
     std::uintptr_t depth = deepest;
     struct rlimit limit;
     const int saved_errno = errno;
     if (::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < deepest) depth = limit.rlim_cur;
     errno = saved_errno;
-    if (stack_pointer >= end || end - stack_pointer >= depth) return {};
+    if (end - stack_pointer >= depth) return {};
     return {end - depth, end};
 }
 

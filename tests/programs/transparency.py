@@ -3,9 +3,9 @@
 
 Runs the commands of transparency.toml bare and watched, each time in the same folder, newly
 filled. Exit status, stdout, stderr and the files left behind must be the same: watched exactly,
-by samples (one in 4 KiB, so that there are some), and with the children followed. A command whose
-output differs between bare runs is compared where those agree. Where the list explains a
-difference, there has to be one.
+by samples (one in 4 KiB, so that there are some), and with the children followed and reports made
+meanwhile. A command whose output differs between bare runs is compared where those agree. Where the
+list explains a difference, there has to be one.
 
 --quick    the thirty that say so in the list; children are not followed
 --shim     watched by counting_shim.cpp instead: what a preload library changes that only counts
@@ -38,7 +38,7 @@ LIBRARY_FOLDERS = ("/usr/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu/libea
 MODES = {
     "exact": ["--record", "exact"],
     "sampled": ["--record", "sampled", "--sample-bytes", "4096"],
-    "followed": ["--record", "exact", "--children", "follow"],
+    "followed": ["--record", "exact", "--children", "follow", "--every", "0.1"],
 }
 FIELDS = {"name", "command", "shell", "setup", "stdin", "outer", "needs", "quick", "hide",
           "environment", "differs",
@@ -135,9 +135,9 @@ class stage:
 
     @staticmethod
     def program_of(command):
-        """The program, if it is to be found along PATH."""
+        """The program, unless the setup makes it."""
         words = shlex.split(command.get("command", ""))[:1]
-        return [word for word in words if "/" not in word]
+        return [word for word in words if word.startswith("/") or "/" not in word]
 
     def prepare(self, command):
         for name in [*command.get("needs", []), *self.program_of(command)]:

@@ -239,6 +239,72 @@ def reports_while_it_runs(recorder, program):
     assert told.count("a program was not recorded: its memory is limited") == 1, told
 
 
+def reports_on_what_grows(recorder, folder):
+    """The program takes as much memory for its recording again while a report has only begun: a
+    library in the command lets it go on when the report has read how large the recording is."""
+    waits = compiled(folder, "waits_for_growth.so", r"""
+        #include <cstdlib>
+        #include <fcntl.h>
+        #include <sys/mman.h>
+        #include <sys/syscall.h>
+        #include <unistd.h>
+        extern "C" void* mmap(void* place, size_t bytes, int access, int kind, int file, off_t at) {
+            const char* const paths = getenv("GROWTH");
+            if ((kind & MAP_FIXED_NOREPLACE) != 0 && file >= 0 && chdir(paths) == 0) {
+                char byte = 0;
+                const int begins = open("begins", O_WRONLY | O_NONBLOCK);  // fails the second time
+                if (begins >= 0 && write(begins, &byte, 1) == 1) {
+                    if (read(open("ended", O_RDONLY), &byte, 1) != 1) abort();
+                }
+                close(begins);
+            }
+            return reinterpret_cast<void*>(syscall(SYS_mmap, place, bytes, access, kind, file, at));
+        }""", COMPILER, "-shared", "-fPIC", *WITHOUT_CXX)
+    program = compiled(folder, "grows", r"""
+        #include <cstdlib>
+        #include <fcntl.h>
+        #include <unistd.h>
+        template <int> __attribute__((noinline)) void* deep(unsigned turns, unsigned left);
+        template <int place>
+        void* deep(unsigned turns, unsigned left) {
+            void* made = left == 0 ? malloc(1) :
+                turns % 2 == 0 ? deep<place>(turns / 2, left - 1) :
+                deep<1 - place>(turns / 2, left - 1);
+            asm volatile("");
+            return made;
+        }
+        int main() {
+            char byte = 0;
+            if (chdir(getenv("GROWTH")) != 0 || malloc(1) == nullptr) return 1;
+            const int begins = open("begins", O_RDWR);
+            if (write(1, "ready\n", 6) != 6 || read(begins, &byte, 1) != 1) return 1;
+            close(begins);
+            for (unsigned turns = 0; turns < 60000; ++turns) deep<0>(turns, 16);
+            const int ended = open("ended", O_WRONLY);
+            if (write(ended, &byte, 1) != 1) return 1;
+            pause();
+        }""", COMPILER, *WITHOUT_CXX)
+    place = recorder.folder / "growth"
+    place.mkdir()
+    for name in ("begins", "ended"):
+        os.mkfifo(place / name)
+    path = place / "grown.json"
+    with subprocess.Popen([PROGRAM, "run", "--on-signal", "USR1", "--output", path, "--", program],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          env={**os.environ, "LD_PRELOAD": str(waits), "GROWTH": str(place)}
+                          ) as started:
+        assert started.stdout.readline() == "ready\n"
+        started.send_signal(signal.SIGUSR1)
+        for _ in range(3000):
+            if path.exists() or started.poll() is not None:
+                break
+            time.sleep(0.02)
+        started.send_signal(signal.SIGTERM)
+        told = started.communicate(timeout=60)[1]
+    assert told == "", told
+    assert json.loads(path.read_text())["totals"]["allocations"] == 60001
+
+
 def names_threads(recorder, folder):
     """The names that threads gave themselves, also in the report after they have ended."""
     source = r"""
@@ -373,6 +439,7 @@ def main():
         passes_no_signal_of_the_terminal_on(folder)
         knows_the_end_of_a_child_that_is_ignored()
         reports_while_it_runs(recorder, program)
+        reports_on_what_grows(recorder, folder)
         names_threads(recorder, folder)
         stops_a_report(["python3", "-c", "pass"])
         goes_on_with_a_report()

@@ -109,6 +109,14 @@ def takes_few_addresses(recorder, program):
     assert flags and all(" dd" in f" {of_mapping}" for _, of_mapping in flags), flags
 
 
+def takes_few_descriptors(recorder, program):
+    """With one descriptor the program can load its libraries, and so it can be recorded."""
+    command = f"ulimit -n 4; exec {recorder.program} run --summary -- {program}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=600,
+                          check=False)
+    assert done.returncode == 4 and "150 allocations, 50 frees" in done.stderr, done
+
+
 def leaves_data_to_the_program(recorder, folder):
     """Whatever the limit for data is, half of it is the program's, and it lacks nothing."""
     source = r"""
@@ -266,6 +274,183 @@ def says_what_goes_on(recorder, folder):
     assert said == ["cat"], done.stderr
     done = recorder.run([program], "--children", "follow", "--summary")
     assert "goes on" not in done.stderr and "1 object of 7 bytes" in done.stderr, done.stderr
+
+
+def leaves_what_goes_on_alone(recorder, folder):
+    """Processes that outlive the command, and use the memory that was recorded into: a daemon, and
+    one that shares the memory of the program which made it."""
+    source = r"""
+        #include <csignal>
+        #include <cstdlib>
+        #include <sched.h>
+        #include <unistd.h>
+        static void* kept[1000];
+        static int begun[2];
+        static int answer;
+        static char byte;
+        static int go_on(void*) {
+            free(malloc(7));
+            close(1);  // recorder.run() reads until nobody has these open
+            close(2);
+            if (write(begun[1], &byte, 1) != 1) abort();
+            while (read(0, &byte, 1) > 0) {}
+            for (int i = 0; i < 1000; ++i) free(i % 2 == 0 ? kept[i] : malloc(i));
+            _exit(write(answer, "as ever", 7) == 7 ? 0 : 1);
+        }
+        static char stack[100000];
+        int main(int count, char** words) {
+            answer = atoi(words[1]);
+            for (int i = 0; i < 1000; ++i) kept[i] = malloc(20 + i);
+            if (pipe(begun) != 0) abort();
+            if (count == 2 && fork() == 0) go_on(nullptr);
+            if (count > 2) clone(go_on, stack + 90000, CLONE_VM | SIGCHLD, nullptr);
+            _exit(read(begun[0], &byte, 1) == 1 ? 0 : 1);
+        }"""
+    program = compiled(folder, "goes_on", source, COMPILER, *WITHOUT_CXX)
+    for more, *options in (([], "--children", "follow"), ([],), (["shares"],)):
+        end, held = os.pipe()
+        told, tells = os.pipe()
+        recorder.run([program, tells, *more], "--summary", *options, stdin=end, pass_fds=[tells])
+        for each in (end, held, tells):
+            os.close(each)
+        with open(told, "rb") as answer:
+            assert answer.read() == b"as ever", (more, options)
+
+
+def takes_no_file_of_another_process(recorder, folder):
+    """When the command has ended, another process may get its number. What a daemon forks then does
+    not record into a file which that process has open."""
+    source = r"""
+        #include <cstdlib>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        int main(int, char** words) {
+            int begun[2];
+            char byte = 0;
+            free(malloc(5));
+            if (pipe(begun) != 0) return 1;
+            if (fork() != 0) return read(begun[0], &byte, 1) == 1 ? 0 : 1;
+            free(malloc(7));
+            close(1);  // the test reads until nobody has these open
+            close(2);
+            if (write(begun[1], &byte, 1) != 1) return 1;
+            while (read(0, &byte, 1) > 0) {}
+            const pid_t child = fork();
+            if (child == 0) {
+                free(malloc(9));
+                _exit(3);
+            }
+            int status = 0;
+            waitpid(child, &status, 0);
+            const char* said = WIFEXITED(status) && WEXITSTATUS(status) == 3 ? "well" : "badly";
+            return write(atoi(words[1]), said, 4) == 4 ? 0 : 1;
+        }"""
+    program = compiled(folder, "forks_later", source, COMPILER, *WITHOUT_CXX)
+    end, held = os.pipe()
+    told, tells = os.pipe()
+    with subprocess.Popen([PROGRAM, "run", "--children", "follow", "--summary", "--", program,
+                           str(tells)], stdin=end, stderr=subprocess.PIPE,
+                          pass_fds=[tells]) as started:
+        started.communicate(timeout=60)
+    file = recorder.folder / "of_another"
+    file.write_bytes(b"x" * 5000)
+    script = "exec 3<>$0 4<>$0 5<>$0 6<>$0; echo; read end"
+    others = []
+    for _ in range(200):
+        try:
+            pathlib.Path("/proc/sys/kernel/ns_last_pid").write_text(str(started.pid - 1))
+        except OSError:
+            break  # only root may do so
+        others.append(subprocess.Popen(["sh", "-c", script, file], stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE))
+        if others[-1].pid == started.pid:
+            others[-1].stdout.readline()
+            break
+    for each in (end, held, tells):
+        os.close(each)
+    with open(told, "rb") as answer:
+        assert answer.read() == b"well"
+    for each in others:
+        each.communicate()
+    assert file.read_bytes() == b"x" * 5000
+
+
+def knows_processes_of_other_namespaces(recorder, folder):
+    """Where processes have other numbers for themselves, those of the command are meant: it asks
+    the kernel whether they have ended."""
+    apart = ["unshare", "--pid", "--fork"]
+    if subprocess.run([*apart, "true"], check=False, capture_output=True).returncode != 0:
+        return  # only root may do so, and not in every container
+    source = r"""
+        #include <cstdio>
+        #include <cstdlib>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        static void say() {
+            char number[16] = {};
+            free(malloc(9));
+            if (readlink("/proc/self", number, 15) > 0) printf("%s %d\n", number, getpid());
+            fflush(stdout);
+        }
+        int main() {
+            say();
+            for (int i = 0; i < 3; ++i) {
+                if (fork() == 0) {
+                    say();
+                    _exit(0);
+                }
+            }
+            while (wait(nullptr) > 0) {}
+        }"""
+    program = compiled(folder, "apart", source, COMPILER, *WITHOUT_CXX)
+    done = recorder.run([*apart, program], "--children", "follow", "--output",
+                        recorder.folder / "apart-%n-%p.json")
+    said = [line.split() for line in done.stdout.splitlines()]
+    assert sorted(own for _, own in said) == ["1", "2", "3", "4"], done.stdout
+    found = {each.name for each in recorder.folder.glob("apart-apart-*.json")}
+    assert found == {f"apart-apart-{number}.json" for number, _ in said}, (found, done.stdout)
+    assert "goes on" not in done.stderr, done.stderr
+
+
+def runs_programs_with_filters(recorder, folder):
+    """What recording asks the kernel once, it has asked before the program forbids that, as scanelf
+    of pax-utils does."""
+    source = r"""
+        #include <cstddef>
+        #include <cstdlib>
+        #include <linux/filter.h>
+        #include <linux/seccomp.h>
+        #include <pthread.h>
+        #include <sys/prctl.h>
+        #include <sys/syscall.h>
+        static void* work(void*) {
+            for (int i = 0; i < 100; ++i) free(malloc(10));
+            return nullptr;
+        }
+        static sock_filter forbidden(unsigned call) {
+            return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 1, 0);
+        }
+        int main() {
+            sock_filter filter[] = {
+                BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                forbidden(SYS_prlimit64), BPF_STMT(BPF_JMP | BPF_JA, 1),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+                forbidden(SYS_mremap), BPF_STMT(BPF_JMP | BPF_JA, 1),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+            const sock_fprog all = {sizeof filter / sizeof *filter, filter};
+            if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return 3;
+            if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all) != 0) return 3;
+            work(nullptr);
+            pthread_t other;
+            if (pthread_create(&other, nullptr, work, nullptr) != 0) return 3;
+            pthread_join(other, nullptr);
+        }"""
+    program = compiled(folder, "filters", source, COMPILER, *WITHOUT_CXX)
+    for record in ("exact", "counters"):
+        allocations, frees, _ = totals(recorder.report([program], "--record", record))
+        assert allocations >= 200 and frees >= 200, (record, allocations, frees)
+    recorder.run([program], "--record", "sampled", "--sample-bytes", "64")
 
 
 def says_what_was_executed_unrecorded(recorder, folder):
@@ -447,11 +632,16 @@ def main():
         starts_programs_of_musl(recorder, folder)
         streams_and_environment_stay(recorder)
         takes_few_addresses(recorder, program)
+        takes_few_descriptors(recorder, program)
         leaves_data_to_the_program(recorder, folder)
         children(recorder, folder)
         forgets_ended_children(folder)
         has_the_name_that_was_typed(recorder, folder)
         says_what_goes_on(recorder, folder)
+        leaves_what_goes_on_alone(recorder, folder)
+        takes_no_file_of_another_process(recorder, folder)
+        knows_processes_of_other_namespaces(recorder, folder)
+        runs_programs_with_filters(recorder, folder)
         says_what_was_executed_unrecorded(recorder, folder)
         says_which_children_are_not_recorded(recorder, folder)
         killed_before_they_began(recorder, folder)

@@ -101,7 +101,7 @@ inline const char* record_into(recording_head& head, int file, std::uint64_t off
                                std::size_t bytes, const options& wanted) noexcept {
     char* const first = reinterpret_cast<char*>(&head);
     head.began_ns = monotonic_ns();
-    head.process_id = ::getpid();
+    head.process_id = number_for_command();
     head.address = reinterpret_cast<std::uintptr_t>(first);
     head.bytes = bytes;
     head.met_address = reinterpret_cast<std::uintptr_t>(&modules_met);
@@ -154,13 +154,16 @@ inline void refuse_segment(int file, std::uint64_t offset) noexcept {
                               static_cast<off_t>(offset));
     if (page == MAP_FAILED) return count_refused_child();
     auto& head = *static_cast<recording_head*>(page);
-    head.process_id = ::getpid();
+    head.process_id = number_for_command();
     refuse_recording(head, "its memory is limited (see ulimit -v)");
     ::munmap(page, page_bytes);
 }
 
 // What this process records into; null: nothing.
 inline recording_head* own_recording = nullptr;
+
+// Whose recording that is. A child shares it until it has its own.
+inline std::int32_t own_process_id = 0;
 
 inline void record_into_file(int file, recording_request& request) noexcept {
     const std::uint32_t index = request.segments_taken.fetch_add(1, memory_order::relaxed);
@@ -175,6 +178,7 @@ inline void record_into_file(int file, recording_request& request) noexcept {
     auto& head = *static_cast<recording_head*>(place);
     const char* refusal = record_into(head, file, offset, bytes, request.wanted);
     own_recording = &head;
+    own_process_id = ::getpid();
     // At another place, the kernel would give the trimmed addresses to others.
     if (place == wanted_place && lasting.exists()) lasting.trim();
     if (refusal[0] == '\0') {
@@ -183,6 +187,15 @@ inline void record_into_file(int file, recording_request& request) noexcept {
         process.entry.shut();
         refuse_recording(head, refusal);
     }
+}
+
+// The kernel is asked for the bounds of a stack with the first event of its thread. For the main
+// thread that may be too late: the program may have a filter of system calls by then.
+inline void note_main_stack() noexcept {
+    if (own_recording == nullptr || own_recording->window == 0) return;
+    thread_state* const self = prepared_state();
+    if (self == nullptr || self->bounds.high != 0) return;
+    self->bounds = current_stack_bounds(reinterpret_cast<std::uintptr_t>(&self));
 }
 
 // Whether the program looks at its memory when it ends.
@@ -201,7 +214,7 @@ inline recording_request* map_request(int file) noexcept {
 // Whether the command wants a recording of this process.
 inline bool asks_for_this_process(const recording_request& request) noexcept {
     return request.follows_children != 0 ||
-           request.process_id.load(memory_order::relaxed) == ::getpid();
+           request.process_id.load(memory_order::relaxed) == number_for_command();
 }
 
 inline void record_if_asked() noexcept {

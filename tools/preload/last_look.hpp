@@ -18,7 +18,7 @@ namespace detail {
 // A forked child that does not record for itself shares its parent's recording, and does not write
 // into it.
 inline bool has_own_recording() noexcept {
-    return own_recording != nullptr && own_recording->process_id == ::getpid();
+    return own_recording != nullptr && own_process_id == ::getpid();
 }
 
 inline void note_exit() noexcept {

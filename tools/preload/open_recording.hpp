@@ -28,6 +28,10 @@ inline const char* own_path() noexcept {
     return own.loaded != nullptr ? own.loaded->l_name : "";
 }
 
+// Of the command's file. When the command has ended, another process may get its number, and forked
+// children would take a file of that one.
+inline std::uint64_t recording_inode = 0;
+
 // Opens the command's file. Returns its descriptor, or -1.
 inline int open_recording() noexcept {
     const allocscope_tools::recording_place place =
@@ -42,9 +46,21 @@ inline int open_recording() noexcept {
     const int file = ::open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0) return -1;
     struct stat about;
-    if (::fstat(file, &about) == 0 && S_ISREG(about.st_mode)) return file;
+    const bool is_file = ::fstat(file, &about) == 0 && S_ISREG(about.st_mode);
+    if (is_file && recording_inode == 0) recording_inode = about.st_ino;
+    if (is_file && recording_inode == about.st_ino) return file;
     ::close(file);
     return -1;
+}
+
+// The number that this process has for the command, which has found its file by the same /proc. In
+// a PID namespace of its own, the process has another number for itself.
+inline std::int32_t number_for_command() noexcept {
+    char digits[16];
+    const ssize_t length = ::readlink("/proc/self", digits, sizeof digits);
+    std::int32_t number = 0;
+    for (ssize_t i = 0; i < length; ++i) number = 10 * number + (digits[i] - '0');
+    return number;
 }
 
 }  // namespace detail

@@ -53,6 +53,7 @@ __attribute__((constructor)) static void on_load() {
         allocscope::detail::is_replaced = allocscope::detail::process.entry.is_untouched();
         if (allocscope::detail::is_replaced) allocscope::detail::begin_recording(nullptr, nullptr);
     }
+    allocscope::detail::note_main_stack();
     allocscope::detail::lead_operators_before_main();
     allocscope::detail::follow_children();
 }

@@ -61,15 +61,17 @@ void* map_as_file(void* wanted, std::size_t bytes, int file, std::uint64_t offse
     return mapped;
 }
 
-// Maps a copy: changes do not reach the recording.
+// Maps a copy: changes do not reach the recording. All of the segment, because a program that runs
+// may take more of it until the report has been made.
 char* map_segment(int file, std::uint32_t index, const recording_head& head, std::string& error) {
     const std::uintptr_t next = head.next.load();
-    if (next < head.address + lasting_offset || next > head.address + head.bytes) {
+    const std::size_t bytes = head.bytes;
+    const std::uintptr_t end = head.address + bytes;
+    if (bytes > segment_bytes || next < head.address + lasting_offset || next > end) {
         error = "the recording is damaged: its head names addresses outside of it";
         return nullptr;
     }
     void* const wanted = reinterpret_cast<void*>(head.address);
-    const std::size_t bytes = next - head.address;
     const std::uint64_t offset = segment_offset(index);
     void* mapped =
         ::mmap(wanted, bytes, PROT_READ | PROT_WRITE,

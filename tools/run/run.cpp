@@ -277,7 +277,9 @@ private:
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
             if (is_reported(i)) continue;                   // its memory was given back
             if (file.program(i).process_id == 0) continue;  // just begun, or died before it could
-            if (has_ended(file, i)) report_last(file, i, allocscope::detail::monotonic_ns());
+            if (!has_ended(file, i)) continue;
+            report_last(file, i, allocscope::detail::monotonic_ns());
+            file.forget(i);
         }
     }
 
@@ -335,7 +337,8 @@ private:
         return index < reported_.size() && reported_[index];
     }
 
-    void report_last(recording_file& file, std::uint32_t index, std::uint64_t seen_ended_ns) {
+    void report_last(const recording_file& file, std::uint32_t index,
+                     std::uint64_t seen_ended_ns) {
         if (write_report(file, index, seen_ended_ns)) {
             if (without_memory_++ == 0) first_without_memory_ = file.program(index).name;
         }
@@ -344,12 +347,12 @@ private:
         moments_.erase(index);
         names_.forget(index);
         memories_.erase(index);
-        file.forget(index);
         if (reported_.size() <= index) reported_.resize(index + std::size_t{1});
         reported_[index] = true;
     }
 
-    void report_all(recording_file& file, const started_program& started) {
+    // Forgets nothing: what goes on after this command, such as a daemon, uses its tables.
+    void report_all(const recording_file& file, const started_program& started) {
         if (has_progress_) std::fputs("\r\x1b[K", stderr);
         const std::uint64_t now_ns = allocscope::detail::monotonic_ns();
         if (file.program_count() == 0) say_nothing_recorded();
@@ -374,7 +377,8 @@ private:
             refuse("run",
                    counted(file.children_refused(), "forked child was", "forked children were") +
                        " not recorded: no memory or no descriptors (see ulimit -v and -n),"
-                       " privileges given up, or another user");
+                       " privileges given up, another user, or a sandbox in which /proc cannot be"
+                       " read");
         }
         if (file.programs_sanitized() != 0) {
             refuse("run",
@@ -391,9 +395,11 @@ private:
             (is_one ? "" : " and " + counted(without_memory_ - 1, "other program"));
         return who + ": it is not known where " + (is_one ? "its" : "their") + " memory was: " +
                (is_one ? "it ended without running its" : "they ended without running their") +
-               " exit handlers, and before anything looked; with --every SECONDS this command looks"
-               " while " +
-               (is_one ? "it runs" : "they run");
+               " exit handlers, and before anything looked; " +
+               (wanted_.every_seconds > 0
+                    ? "a smaller --every looks sooner"
+                    : std::string{"with --every SECONDS this command looks while "} +
+                          (is_one ? "it runs" : "they run"));
     }
 
     // What is said if the process has executed a program that was not recorded; "": nothing.
@@ -430,8 +436,10 @@ private:
         refuse("run", "\"" + executed_file() +
                           "\" was ended by SIGSYS: it has a filter of system calls (seccomp). "
                           "If it runs without allocscope, the filter forbids one that recording "
-                          "makes: mmap, munmap, mprotect, madvise, membarrier, futex, prlimit64, "
-                          "getpid; in a signal handler sigaltstack; sampled also clock_gettime");
+                          "makes: mmap, munmap, mprotect, mremap, madvise, membarrier, futex, "
+                          "getpid; in a signal handler sigaltstack; in a forked child, and with "
+                          "--memory, also openat, readlink and prlimit64; sampled also "
+                          "clock_gettime");
     }
 
     void say_nothing_recorded() {

@@ -7,8 +7,11 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <new>
 
-#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,6 +44,13 @@ timespec duration_of(double seconds) {
     return duration;
 }
 
+// Like fork(), but returns in this process when the child has executed a program or ended. This
+// process has one thread.
+pid_t fork_until_execution() {
+    return static_cast<pid_t>(
+        ::syscall(SYS_clone, CLONE_VFORK | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+}
+
 }  // namespace
 
 started_program::started_program(const program_order& order, int report_signal, std::string& error)
@@ -54,22 +64,24 @@ started_program::started_program(const program_order& order, int report_signal, 
     struct sigaction usual = {};
     usual.sa_handler = SIG_DFL;
     ::sigaction(SIGCHLD, &usual, &child_before_);
-    int failure[2];
-    if (::pipe2(failure, O_CLOEXEC) != 0) {
+    // Shared with the child, which writes there why it could not execute the program. A pipe would
+    // take descriptors, of which there may be hardly any (ulimit -n).
+    void* const page =
+        ::mmap(nullptr, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) {
         error = std::strerror(errno);
         return;
     }
-    process_id_ = ::fork();
-    if (process_id_ == 0) execute(order, failure[1]);
-    const int fork_error = errno;
-    ::close(failure[1]);
-    int reason = process_id_ < 0 ? fork_error : 0;
-    if (process_id_ > 0 && ::read(failure[0], &reason, sizeof reason) > 0) {
+    auto* const reason = ::new (page) volatile int{0};
+    process_id_ = fork_until_execution();
+    if (process_id_ == 0) execute(order, *reason);
+    if (process_id_ < 0) *reason = errno;
+    if (process_id_ > 0 && *reason != 0) {
         ::waitpid(process_id_, nullptr, 0);
         process_id_ = -1;
     }
-    ::close(failure[0]);
-    if (reason != 0) error = std::strerror(reason);
+    if (*reason != 0) error = std::strerror(*reason);
+    ::munmap(page, sizeof(int));
 }
 
 started_program::~started_program() {
@@ -77,7 +89,7 @@ started_program::~started_program() {
     ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
 }
 
-void started_program::execute(const program_order& order, int report_to) {
+void started_program::execute(const program_order& order, volatile int& failure) {
     ::sigaction(SIGCHLD, &child_before_, nullptr);
     ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
     if (order.preload.empty()) {
@@ -92,8 +104,7 @@ void started_program::execute(const program_order& order, int report_to) {
     } else {
         ::execv(order.file.c_str(), words.data());
     }
-    const int reason = errno;
-    static_cast<void>(::write(report_to, &reason, sizeof reason) == 0);
+    failure = errno;
     ::_exit(127);
 }
 

@@ -45,7 +45,7 @@ public:
     int exit_code() const;
 
 private:
-    void execute(const program_order& order, int report_to);
+    void execute(const program_order& order, volatile int& failure);
     void pass_on(const siginfo_t& signal);
 
     sigset_t signals_;

@@ -143,10 +143,11 @@ public:
         return true;
     }
 
-    // From now on only the part in use is mapped, and a little more. Called before there is a
-    // second thread, while no other code gets addresses of the area from the kernel. Where a
-    // mapping cannot be extended in place, as under Valgrind, the area loses its last part and the
-    // rest stays mapped.
+    // From now on only the parts in use are mapped, and a little more of each, so that a program
+    // with a filter of system calls needs no mremap as long as it allocates little. Called before
+    // there is a second thread, while no other code gets addresses of the area from the kernel.
+    // Where a mapping cannot be extended in place, as under Valgrind, the area loses its last part
+    // and the rest stays mapped.
     void trim() noexcept {
         const std::uintptr_t used = next_->load(memory_order::relaxed);
         const std::uintptr_t kept = used + mapping_edge::step;
@@ -160,11 +161,16 @@ public:
         }
         // A mapping that is made longer keeps the permissions of its last page.
         if (!is_opened(used, mapping_edge::step)) return;
-        if (reserved_ != 0 && !is_opened(opened_.at() - page_bytes, page_bytes)) return;
+        std::uintptr_t at = opened_.at();
+        if (reserved_ != 0) {
+            const std::uintptr_t last_page = at - page_bytes;
+            at = reserved_end_ - at < mapping_edge::step ? reserved_end_ : at + mapping_edge::step;
+            if (!is_opened(last_page, at - last_page)) return;
+            opened_.begin(at, reserved_end_);
+        }
         if (!is_unmapped(kept, end_)) return;
         pages_.begin(kept, end_);
         is_trimmed_ = true;
-        const std::uintptr_t at = opened_.at();
         if (!is_unmapped(at, reserved_end_)) {
             is_opened(at, reserved_end_ - at);
             opened_.begin(reserved_end_, reserved_end_);

@@ -60,12 +60,13 @@ ALLOCSCOPE_INLINE std::uintptr_t thread_control_block() noexcept {
 ALLOCSCOPE_INLINE stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     constexpr std::uintptr_t deepest = std::uintptr_t{96} << 20U;
     const auto end = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
+    if (stack_pointer >= end || end - stack_pointer >= deepest) return {};
     std::uintptr_t depth = deepest;
     struct rlimit limit;
     const int saved_errno = errno;
     if (::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < deepest) depth = limit.rlim_cur;
     errno = saved_errno;
-    if (stack_pointer >= end || end - stack_pointer >= depth) return {};
+    if (end - stack_pointer >= depth) return {};
     return {end - depth, end};
 }
 

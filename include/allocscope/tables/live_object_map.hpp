@@ -58,19 +58,19 @@ constexpr bool is_too_high(std::uintptr_t address, std::uint64_t bytes = 0) noex
     return address >= end || bytes > end - address;
 }
 
-// What all live object maps together have taken.
+// What all live object maps together have taken, and how much they may take.
 ALLOCSCOPE_HIDDEN inline atomic<std::size_t> map_bytes_taken{0};
+ALLOCSCOPE_HIDDEN inline atomic<std::size_t> most_map_bytes{SIZE_MAX};
 
 inline void return_map_pages(void* pages, std::size_t bytes) noexcept {
     return_reservation(pages, bytes);
     map_bytes_taken.fetch_sub(bytes, memory_order::relaxed);
 }
 
-// Writable pages count as data of the process, touched or not (RLIMIT_DATA). Half of what may be
-// data is left to the program, which would not know what to do if that were refused.
 inline void* take_map_pages(std::size_t bytes) noexcept {
     const std::size_t sum = map_bytes_taken.fetch_add(bytes, memory_order::relaxed) + bytes;
-    void* const pages = sum <= limit_of(RLIMIT_DATA) / 2 ? reserve_pages(bytes) : nullptr;
+    void* const pages =
+        sum <= most_map_bytes.load(memory_order::relaxed) ? reserve_pages(bytes) : nullptr;
     if (pages == nullptr) map_bytes_taken.fetch_sub(bytes, memory_order::relaxed);
     return pages;
 }
@@ -102,6 +102,10 @@ public:
     // failure.
     ALLOCSCOPE_FAST_PATH bool prepare() noexcept {
         if (is_ready()) return true;
+        // Writable pages count as data of the process, touched or not (RLIMIT_DATA). Half of what
+        // may be data is left to the program, which would not know what to do if that were refused.
+        // The kernel is asked only here: later the program may have a filter of system calls.
+        most_map_bytes.store(limit_of(RLIMIT_DATA) / 2, memory_order::relaxed);
         void* pages = take_map_pages(region_count * sizeof(leaf_pointer));
         if (pages == nullptr) return false;
         leaf_pointer* expected = nullptr;

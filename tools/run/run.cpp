@@ -337,8 +337,7 @@ private:
         return index < reported_.size() && reported_[index];
     }
 
-    void report_last(const recording_file& file, std::uint32_t index,
-                     std::uint64_t seen_ended_ns) {
+    void report_last(const recording_file& file, std::uint32_t index, std::uint64_t seen_ended_ns) {
         if (write_report(file, index, seen_ended_ns)) {
             if (without_memory_++ == 0) first_without_memory_ = file.program(index).name;
         }

@@ -9,6 +9,7 @@
 #include <allocscope/allocscope.hpp>
 
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -56,6 +57,17 @@ struct point {
 };
 std::unordered_map<std::string, point> points;
 
+std::deque<point>*copied, counted;
+std::vector<point> reserved, reserved_again;
+
+// A copy of one of these allocates characters, while new elements are made.
+struct label {
+    std::string name;
+    label() = default;
+    label(const label& other) : name(other.name) {}
+};
+std::vector<label> labels;
+
 int twice(int number) {
     return 2 * number;
 }
@@ -74,6 +86,11 @@ __attribute__((noinline)) void run(const int* one, const int* two) {
     words = {"is", "called"};
     points.insert_or_assign("last", point());
     points.emplace("first", point());
+    counted = std::deque<point>(100);
+    copied = new std::deque<point>(counted);
+    reserved.reserve(5);
+    reserved_again.reserve(6U + static_cast<std::size_t>(*one));
+    labels.reserve(7U + static_cast<std::size_t>(*one));
 }
 
 std::size_t objects_at(const allocscope::snapshot& seen, int line, std::string_view type) {
@@ -90,6 +107,8 @@ int main() {
     watchdog();
     const int one = 1;
     const int two = 2;
+    labels.resize(1);
+    labels[0].name = "a name that is longer than sixteen";
     const allocscope::scope window{"calls"};
     run(&one, &two);
     const allocscope::snapshot seen = window.stats();
@@ -107,6 +126,14 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 7, "const char*"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 8, node), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 9, node), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 10, "point"), 3);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 10, "point*"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 11, "point"), 3);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 12, "point"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 13, "point"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 14, "label"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 14, "char"), 0);
+    delete copied;
     delete first;
     return verdict();
 }

@@ -23173,10 +23173,26 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
+// Whether two names are equal but for references.
+inline bool are_equal_values(text a, text b) {
+    std::size_t at = 0;
+    for (const char letter : b) {
+        if (letter == '&' || letter == ' ') continue;
+        while (at < a.size() && (a[at] == '&' || a[at] == ' ')) ++at;
+        if (at == a.size() || a[at++] != letter) return false;
+    }
+    while (at < a.size() && (a[at] == '&' || a[at] == ' ')) ++at;
+    return at == a.size();
+}
+
 // Whether two names certainly belong to different functions. One of them may lack its scopes and
-// parameters.
+// parameters. Instantiations of one template for a visitor and for a reference to it have the same
+// lines and allocate the same types.
 inline bool are_different(const entry_name& meant, const entry_name& found) {
     if (meant.function.empty() || found.function.empty()) return false;
+    const bool is_same_template =
+        meant.line != 0 && meant.line == found.line && meant.file == found.file;
+    if (is_same_template && are_equal_values(meant.function, found.function)) return false;
     if (meant.linkage.empty() == found.linkage.empty()) return meant.function != found.function;
     const text plain = meant.linkage.empty() ? meant.function : found.function;
     const text whole = meant.linkage.empty() ? found.function : meant.function;
@@ -33269,6 +33285,26 @@ inline std::size_t body_below(const source_outline& file, int line, text name) {
     return 0;
 }
 
+// `frame` is at the declaration of a function, and the code in its place is that of `kept`. If both
+// are instantiations of one template, the frame gets the line of `kept`, unless an `if constexpr`
+// may have led them to different lines.
+inline void stay_in_template(read_names& names, code_frame& frame, const code_frame& kept,
+                             source_cache& sources) {
+    const read_name& function = names.of(frame.function);
+    const read_name& other = names.of(kept.function);
+    if (kept.is_nearby || kept.file != frame.file || function.plain != other.plain) return;
+    const source_outline* const file = source_of(frame, sources);
+    if (file == nullptr) return;
+    const std::size_t open = body_below(*file, frame.line, own_name_of(function));
+    if (open == 0 || kept.line < file->tokens()[open].line) return;
+    if (kept.line > file->tokens()[file->partner(open)].line) return;
+    for (std::size_t at = open; at < file->token_from(kept.line, 0); ++at) {
+        if (file->is_at(at, "constexpr")) return;
+    }
+    frame.line = kept.line;
+    frame.column = kept.column;
+}
+
 // A frame is moved only if its function has one request for memory: a `new`, a macro with a `new`,
 // or a call of a function of the same file that has one.
 class only_request {
@@ -33650,6 +33686,7 @@ private:
         const bool is_own = asking + 1 >= frames.size();
         const bool is_asking =
             is_own || (asking >= at && frames[asking].file == folded.location->frames[0].file);
+        const code_frame kept = frames.back();
         frames.resize(at);
         owners.resize(at);
         add_frames(folded, frames, owners);
@@ -33659,6 +33696,7 @@ private:
         asked_place asked{
             symbols_, folded.location->address, folded.home, frame.function, frame.file, true};
         if (is_asking) symbolize::find_only_new(names_, frame, sources_, asked.knowledge(), is_own);
+        if (frame.is_nearby) symbolize::stay_in_template(names_, frame, kept, sources_);
         frame.is_nearby = frame.is_nearby || is_in_other_unit;
         folded_at_ = at;
     }

@@ -203,6 +203,7 @@ private:
         const bool is_own = asking + 1 >= frames.size();
         const bool is_asking =
             is_own || (asking >= at && frames[asking].file == folded.location->frames[0].file);
+        const code_frame kept = frames.back();
         frames.resize(at);
         owners.resize(at);
         add_frames(folded, frames, owners);
@@ -212,6 +213,7 @@ private:
         asked_place asked{
             symbols_, folded.location->address, folded.home, frame.function, frame.file, true};
         if (is_asking) symbolize::find_only_new(names_, frame, sources_, asked.knowledge(), is_own);
+        if (frame.is_nearby) symbolize::stay_in_template(names_, frame, kept, sources_);
         frame.is_nearby = frame.is_nearby || is_in_other_unit;
         folded_at_ = at;
     }

@@ -11,8 +11,10 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -68,6 +70,25 @@ struct label {
 };
 std::vector<label> labels;
 
+// What the library calls may be inlined in it, and so is the only frame of the user.
+struct tap {
+    float a, b;
+};
+constexpr int line_of_taps = __LINE__ + 3;
+struct filter {
+    std::vector<tap> taps;
+    explicit filter(int n) : taps(static_cast<std::size_t>(n)) {}
+};
+std::unique_ptr<filter> made;
+const std::function<void(int)> make_filter = [](int n) { made = std::make_unique<filter>(n); };
+constexpr int line_of_filter = __LINE__ - 1;
+std::vector<point> made_by_thread;
+constexpr int line_of_thread = __LINE__ + 2;
+void run_thread() {
+    std::thread other([] { made_by_thread = std::vector<point>(3); });
+    other.join();
+}
+
 int twice(int number) {
     return 2 * number;
 }
@@ -111,6 +132,8 @@ int main() {
     labels[0].name = "a name that is longer than sixteen";
     const allocscope::scope window{"calls"};
     run(&one, &two);
+    make_filter(2 + one);
+    run_thread();
     const allocscope::snapshot seen = window.stats();
     constexpr std::string_view node = "std::pair<const std::string, point>";
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_last, "double"), 1);
@@ -133,6 +156,11 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 13, "point"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 14, "label"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 14, "char"), 0);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_taps, "tap"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_filter, "filter"), 1);
+    const std::size_t by_thread =
+        objects_at(seen, line_of_thread, "point") + objects_at(seen, line_of_thread, "?");
+    ALLOCSCOPE_EXPECT_EQUAL(by_thread, 1);
     delete copied;
     delete first;
     return verdict();

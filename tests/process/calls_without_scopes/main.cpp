@@ -82,10 +82,23 @@ struct filter {
 std::unique_ptr<filter> made;
 const std::function<void(int)> make_filter = [](int n) { made = std::make_unique<filter>(n); };
 constexpr int line_of_filter = __LINE__ - 1;
-std::vector<point> made_by_thread;
-constexpr int line_of_thread = __LINE__ + 2;
+struct mark {
+    int number;
+};
+std::vector<mark> made_by_thread;
+std::vector<tap> reserved_by_thread;
+__attribute__((noinline)) void keep(std::vector<tap>& taps, std::vector<mark>& marks) {
+    reserved_by_thread.swap(taps);
+    made_by_thread.swap(marks);
+}
+constexpr int line_of_thread = __LINE__ + 5;
 void run_thread() {
-    std::thread other([] { made_by_thread = std::vector<point>(3); });
+    std::thread other([] {
+        std::vector<tap> taps;
+        taps.reserve(40);
+        std::vector<mark> marks(3);
+        keep(taps, marks);
+    });
     other.join();
 }
 
@@ -159,7 +172,7 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_taps, "tap"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_filter, "filter"), 1);
     const std::size_t by_thread =
-        objects_at(seen, line_of_thread, "point") + objects_at(seen, line_of_thread, "?");
+        objects_at(seen, line_of_thread, "mark") + objects_at(seen, line_of_thread, "?");
     ALLOCSCOPE_EXPECT_EQUAL(by_thread, 1);
     delete copied;
     delete first;

@@ -23932,8 +23932,8 @@ public:
         return found;
     }
 
-    // The innermost call of the library around `inner` that code of the user makes which was inlined
-    // in `call` and begins before the address; 0: there is none.
+    // The innermost call of the library around `inner` that code of the user makes, if that code
+    // was inlined in `call` and begins before the address; 0: there is none.
     std::size_t call_of_inlined_user(std::size_t inner, std::size_t call) const {
         for (; inner != call && inner != 0; inner = calls_[inner - 1].parent) {
             if (is_standard_header(lines_.path_of(calls_[inner - 1].call_file, texts_))) continue;
@@ -32956,7 +32956,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_FRAME_RULE_HPP
 
-// initialised_member.hpp - finds the initialiser of a member that a constructor calls the library for.
+// initialised_member.hpp - finds the initialiser of a member for which a constructor calls.
 
 #ifndef ALLOCSCOPE_TYPES_INITIALISED_MEMBER_HPP
 #define ALLOCSCOPE_TYPES_INITIALISED_MEMBER_HPP
@@ -32987,7 +32987,7 @@ inline bool is_constructor_body(const source_outline& file, std::size_t brace, t
     return false;
 }
 
-// The only initialiser in the class body at `open` that has to do with `callee`; 0: none, or several.
+// The only initialiser in the class body at `open` that has to do with `callee`; 0: none or more.
 // `place` is the last token before the body of the constructor, 0 if the compiler made it.
 inline std::size_t initialiser_for(const source_outline& file, std::size_t open, text callee,
                                    std::size_t place) {

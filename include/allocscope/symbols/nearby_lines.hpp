@@ -116,8 +116,8 @@ public:
         return found;
     }
 
-    // The innermost call of the library around `inner` that code of the user makes which was inlined
-    // in `call` and begins before the address; 0: there is none.
+    // The innermost call of the library around `inner` that code of the user makes, if that code
+    // was inlined in `call` and begins before the address; 0: there is none.
     std::size_t call_of_inlined_user(std::size_t inner, std::size_t call) const {
         for (; inner != call && inner != 0; inner = calls_[inner - 1].parent) {
             if (is_standard_header(lines_.path_of(calls_[inner - 1].call_file, texts_))) continue;

@@ -1,4 +1,4 @@
-// initialised_member.hpp - finds the initialiser of a member that a constructor calls the library for.
+// initialised_member.hpp - finds the initialiser of a member for which a constructor calls.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by types/module_rule.hpp, for constructors that the compiler made, and by
@@ -56,7 +56,7 @@ inline bool is_constructor_body(const source_outline& file, std::size_t brace, t
     return false;
 }
 
-// The only initialiser in the class body at `open` that has to do with `callee`; 0: none, or several.
+// The only initialiser in the class body at `open` that has to do with `callee`; 0: none or more.
 // `place` is the last token before the body of the constructor, 0 if the compiler made it.
 inline std::size_t initialiser_for(const source_outline& file, std::size_t open, text callee,
                                    std::size_t place) {

@@ -22288,8 +22288,10 @@ struct entry_name {
 
 // Whether a linker name may be that of a constructor or an assignment. Other functions that the
 // debug information calls artificial have lines of the user's: what initialises a file's globals,
-// the body of a coroutine.
+// the body of a coroutine, the body of a lambda. A lambda in a constructor has the constructor's
+// name in front of its own, which ends with "_cl", the call.
 inline bool is_special_member(text linkage) noexcept {
+    linkage.remove_prefix(linkage.rfind(text{"_cl"}) + 1);  // npos + 1 is 0
     constexpr text kinds[] = {"C1E", "C2E", "C4E", "aSE", "CI1", "CI2", "CI4"};
     for (const text kind : kinds) {
         if (linkage.contains(kind)) return true;
@@ -23223,10 +23225,26 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
+// Whether two names are equal but for references.
+inline bool are_equal_values(text a, text b) {
+    std::size_t at = 0;
+    for (const char letter : b) {
+        if (letter == '&' || letter == ' ') continue;
+        while (at < a.size() && (a[at] == '&' || a[at] == ' ')) ++at;
+        if (at == a.size() || a[at++] != letter) return false;
+    }
+    while (at < a.size() && (a[at] == '&' || a[at] == ' ')) ++at;
+    return at == a.size();
+}
+
 // Whether two names certainly belong to different functions. One of them may lack its scopes and
-// parameters.
+// parameters. Instantiations of one template for a visitor and for a reference to it have the same
+// lines and allocate the same types.
 inline bool are_different(const entry_name& meant, const entry_name& found) {
     if (meant.function.empty() || found.function.empty()) return false;
+    const bool is_same_template =
+        meant.line != 0 && meant.line == found.line && meant.file == found.file;
+    if (is_same_template && are_equal_values(meant.function, found.function)) return false;
     if (meant.linkage.empty() == found.linkage.empty()) return meant.function != found.function;
     const text plain = meant.linkage.empty() ? meant.function : found.function;
     const text whole = meant.linkage.empty() ? found.function : meant.function;
@@ -23964,6 +23982,17 @@ public:
             }
         }
         return found;
+    }
+
+    // The innermost call of the library around `inner` that code of the user makes, if that code
+    // was inlined in `call` and begins before the address; 0: there is none.
+    std::size_t call_of_inlined_user(std::size_t inner, std::size_t call) const {
+        for (; inner != call && inner != 0; inner = calls_[inner - 1].parent) {
+            if (is_standard_header(lines_.path_of(calls_[inner - 1].call_file, texts_))) continue;
+            const std::size_t user = calls_[inner - 1].parent;
+            return user != call && !begins_behind(user) ? inner : 0;
+        }
+        return 0;
     }
 
     // Whether all code of an inlined call lies behind the address.
@@ -25347,26 +25376,35 @@ private:
         }
         const entry_name name = source.names.of(function);
         const bool is_users = !users_file_of(name, source).empty();
-        const bool may_forget = is_users || name.function.contains("std::vector<") ||
-                                name.function.contains("std::_Hashtable<");
+        const bool is_allocator = name.function.contains("new_allocator<");
+        const bool may_forget =
+            is_users || (frame.file.ends_with("/new_allocator.h") && !is_allocator);
         if (!may_forget) return;
         const nearby_lines& nearby = source.nearby;
         std::size_t part = 0;
         const std::size_t behind = nearby.call_behind(innermost, part);
-        const std::size_t number = is_users ? nearby.library_call_around(behind, innermost) : 0;
+        if (behind != 0 && !nearby.begins_behind(behind) &&
+            source.names.of(calls[behind - 1].entry).function.contains("::_M_create_nodes")) {
+            part = behind;  // a loop: the call is between its beginning and its end
+        }
+        const std::size_t number = is_users ? nearby.library_call_around(behind, innermost)
+                                            : nearby.call_of_inlined_user(behind, innermost);
         if (is_users && number == 0) return;
-        const std::size_t user = is_users ? calls[number - 1].parent : innermost;
-        for (std::size_t inner = 0; part != 0 && part != user; part = calls[part - 1].parent) {
-            if (!asks_for_elements(source.names.of(calls[part - 1].entry).function)) {
-                inner = part;
-                continue;
-            }
-            if (inner != 0 && !nearby.begins_behind(inner)) break;
+        const std::size_t user = number != 0 ? calls[number - 1].parent : innermost;
+        std::size_t inner = 0;  // what the part calls
+        for (; part != 0 && part != user; part = calls[part - 1].parent) {
+            if (asks_for_elements(source.names.of(calls[part - 1].entry).function)) break;
+            inner = part;
+        }
+        const bool is_inside = part != 0 && part != user;
+        const bool is_whole = part == user && inner != 0 && number == 0;
+        const bool is_part = is_inside || (is_whole && asks_for_elements(name.function));
+        if (is_part && (inner == 0 || nearby.begins_behind(inner))) {
             frame.is_nearby = true;
             innermost = part;
             return;
         }
-        if (!is_users) return;
+        if (number == 0) return;
         const bool is_entered_later = user != innermost && nearby.begins_behind(user);
         if (is_entered_later) return;
         innermost = user;
@@ -25378,9 +25416,13 @@ private:
 
     // Whether a function is a part of a container that asks for elements.
     static bool asks_for_elements(text function) {
-        constexpr text parts[] = {"::_M_allocate_and_copy", "::_M_create_storage",
-                                  "::_M_realloc_insert", "::_M_default_append",
-                                  "::_M_allocate_node"};
+        constexpr text parts[] = {"::_M_allocate_and_copy",
+                                  "::_M_create_storage",
+                                  "::_M_realloc_insert",
+                                  "::_M_default_append",
+                                  "::_M_allocate_node",
+                                  "::_M_create_nodes",
+                                  "::reserve"};
         for (const text part : parts) {
             if (function.contains(part)) return true;
         }
@@ -29129,6 +29171,7 @@ inline text type_of_container_call(arena& memory, const library_call& call) {
 // element that allocates, so the answer can only confirm that of functions further in.
 inline text element_of_members(const library_call& call) noexcept {
     if (call.scope == "_Rb_tree") return call.scope_second;
+    if (call.function == "_M_create_nodes") return call.scope_first;  // of a deque
     const bool is_known = is_listed(call.scope, "vector list") && call.scope_first != "bool" &&
                           !allocated_by(call.scope_second).empty();
     return is_known ? call.scope_first : text{};
@@ -33131,6 +33174,106 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_FRAME_RULE_HPP
 
+// initialised_member.hpp - finds the initialiser of a member for which a constructor calls.
+
+#ifndef ALLOCSCOPE_TYPES_INITIALISED_MEMBER_HPP
+#define ALLOCSCOPE_TYPES_INITIALISED_MEMBER_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether the list of initialisers that ends at `last` names the member.
+inline bool is_in_constructor_list(const source_outline& file, std::size_t last, text member) {
+    for (std::size_t at = last; at > 0 && !file.is_any_at(at, "; : "); --at) {
+        if (file.is_any_at(at, ") }") && file.partner(at) != 0) at = file.partner(at) - 1;
+        if (file.text_at(at) == member) return true;
+    }
+    return false;
+}
+
+// Whether a brace opens the body of a constructor of the class `name`, and no block in it.
+inline bool is_constructor_body(const source_outline& file, std::size_t brace, text name) {
+    for (std::size_t at = brace - 1; at > 0; --at) {
+        if (file.is_any_at(at, ") }") && file.partner(at) != 0) {
+            at = file.partner(at);
+            continue;
+        }
+        if (file.text_at(at) == name && file.is_at(at + 1, "(")) return true;
+        if (file.is_any_at(at, "; { if for while switch catch")) return false;
+    }
+    return false;
+}
+
+// The only initialiser in the class body at `open` that has to do with `callee`; 0: none or more.
+// `place` is the last token before the body of the constructor, 0 if the compiler made it.
+inline std::size_t initialiser_for(const source_outline& file, std::size_t open, text callee,
+                                   std::size_t place) {
+    constexpr text others = "using typedef friend static template struct class union enum operator";
+    constexpr text allocates_empty = "deque queue stack promise packaged_task";
+    std::size_t found = 0;
+    std::size_t first = open + 1;  // of a declaration
+    std::size_t sign = 0;          // begins its initialiser
+    bool is_member = true;
+    bool is_meant = false;
+    for (std::size_t at = first; at < file.partner(open); ++at) {
+        const text token = file.text_at(at);
+        if (token == callee) is_meant = true;
+        if (is_listed(token, others) || (token == "(" && sign == 0)) is_member = false;
+        if (is_listed(token, "= {") && sign == 0) sign = at;
+        const bool is_body = token == "{" && !is_member;
+        const bool is_skipped = is_body || (token == "(" && !is_member);
+        if (is_skipped && file.partner(at) > at) at = file.partner(at);
+        const bool is_label = token == ":" && at == first + 1;
+        if (token != ";" && !is_label && !(is_body && !file.is_at(at + 1, ";"))) continue;
+        const bool has_list =
+            place != 0 && sign != 0 && is_in_constructor_list(file, place, file.text_at(sign - 1));
+        const bool may_ask = sign != 0 || is_listed(callee, allocates_empty);
+        if (is_member && is_meant && may_ask && !has_list) {
+            if (sign == 0 || found != 0) return 0;
+            found = sign;
+        }
+        first = at + 1;
+        sign = 0;
+        is_member = true;
+        is_meant = false;
+    }
+    return found;
+}
+
+// The line of the initialiser for which the function of frame `at` calls the library; 0: it is no
+// constructor, or it is not certain.
+inline int line_of_initialiser(arena& memory, const list<code_frame>& frames, std::size_t at,
+                               source_cache& sources) {
+    const code_frame& frame = frames[at];
+    if (at == 0 || frame.is_nearby || !is_standard_header(frames[at - 1].file)) return 0;
+    const source_outline* const file = source_of(frame, sources);
+    if (file == nullptr) return 0;
+    const std::size_t place = file->token_from(frame.line, frame.column);
+    const std::size_t brace = file->is_at(place, "{") ? place : place + 1;
+    const bool is_body = file->is_any_at(place, ") } {") && file->is_at(brace, "{");
+    if (!is_body && !file->is_word_at(place)) return 0;
+    const borrowed_memory meanwhile{memory};
+    const function_name function = parse_function_name(memory, frame.function);
+    if (!is_constructor(function)) return 0;
+    const text name = function.last().name;
+    if (is_body ? !is_constructor_body(*file, brace, name) : file->text_at(place) != name) return 0;
+    std::size_t open = is_body ? 0 : class_body(*file, place);
+    if (open == 0) open = body_of_class(*file, name);
+    const function_name called = parse_function_name(memory, frames[at - 1].function);
+    if (open == 0 || !called.is_known()) return 0;
+    text callee = called.last().name;
+    if (callee == "basic_string") callee = "string";
+    const std::size_t found = initialiser_for(*file, open, callee, is_body ? brace - 1 : 0);
+    return found != 0 ? file->tokens()[found].line : 0;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_INITIALISED_MEMBER_HPP
+
 #endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
@@ -33383,6 +33526,7 @@ inline std::size_t user_line(const asked_stack& stack, const own_folder_source& 
         // What a constructor asks for itself is a `new` in the initialiser of a member.
         if (i == stack.asking_frame) return i;
         if (!is_implicit_function(stack.frames[i], stack.sources)) return i;
+        if (line_of_initialiser(stack.scratch, stack.frames, i, stack.sources) != 0) return i;
     }
     return stack.frames.size();
 }
@@ -33470,6 +33614,26 @@ inline std::size_t body_below(const source_outline& file, int line, text name) {
         if (token == "(" && file.partner(at) != 0) at = file.partner(at);
     }
     return 0;
+}
+
+// `frame` is at the declaration of a function, and the code in its place is that of `kept`. If both
+// are instantiations of one template, the frame gets the line of `kept`, unless an `if constexpr`
+// may have led them to different lines.
+inline void stay_in_template(read_names& names, code_frame& frame, const code_frame& kept,
+                             source_cache& sources) {
+    const read_name& function = names.of(frame.function);
+    const read_name& other = names.of(kept.function);
+    if (kept.is_nearby || kept.file != frame.file || function.plain != other.plain) return;
+    const source_outline* const file = source_of(frame, sources);
+    if (file == nullptr) return;
+    const std::size_t open = body_below(*file, frame.line, own_name_of(function));
+    if (open == 0 || kept.line < file->tokens()[open].line) return;
+    if (kept.line > file->tokens()[file->partner(open)].line) return;
+    for (std::size_t at = open; at < file->token_from(kept.line, 0); ++at) {
+        if (file->is_at(at, "constexpr")) return;
+    }
+    frame.line = kept.line;
+    frame.column = kept.column;
 }
 
 // A frame is moved only if its function has one request for memory: a `new`, a macro with a `new`,
@@ -33735,7 +33899,12 @@ public:
         snapshot::frame* const kept = keep_frames(stack, frames, owners);
         find_type(stack, frames, owners, request, coroutine);
         if (stack.user_frame < frames.size()) {
-            symbolize::leave_last_token(frames[stack.user_frame], sources_);
+            code_frame& frame = frames[stack.user_frame];
+            const int initialiser =
+                symbolize::line_of_initialiser(scratch_, frames, stack.user_frame, sources_);
+            symbolize::leave_last_token(frame, sources_);
+            if (initialiser != 0) frame.line = initialiser;
+            if (initialiser != 0) frame.column = 0;
         }
         // The source may have given these frames another line.
         const std::uint16_t told[] = {stack.asking_frame, stack.user_frame};
@@ -33853,6 +34022,7 @@ private:
         const bool is_own = asking + 1 >= frames.size();
         const bool is_asking =
             is_own || (asking >= at && frames[asking].file == folded.location->frames[0].file);
+        const code_frame kept = frames.back();
         frames.resize(at);
         owners.resize(at);
         add_frames(folded, frames, owners);
@@ -33862,6 +34032,7 @@ private:
         asked_place asked{
             symbols_, folded.location->address, folded.home, frame.function, frame.file, true};
         if (is_asking) symbolize::find_only_new(names_, frame, sources_, asked.knowledge(), is_own);
+        if (frame.is_nearby) symbolize::stay_in_template(names_, frame, kept, sources_);
         frame.is_nearby = frame.is_nearby || is_in_other_unit;
         folded_at_ = at;
     }

@@ -33,6 +33,7 @@
 #include <allocscope/types/coroutine_frame.hpp>
 #include <allocscope/types/exception_pool.hpp>
 #include <allocscope/types/frame_rule.hpp>
+#include <allocscope/types/initialised_member.hpp>
 #include <allocscope/types/known_frames.hpp>
 #include <allocscope/types/library_files.hpp>
 #include <allocscope/types/module_rule.hpp>
@@ -85,7 +86,12 @@ public:
         snapshot::frame* const kept = keep_frames(stack, frames, owners);
         find_type(stack, frames, owners, request, coroutine);
         if (stack.user_frame < frames.size()) {
-            symbolize::leave_last_token(frames[stack.user_frame], sources_);
+            code_frame& frame = frames[stack.user_frame];
+            const int initialiser =
+                symbolize::line_of_initialiser(scratch_, frames, stack.user_frame, sources_);
+            symbolize::leave_last_token(frame, sources_);
+            if (initialiser != 0) frame.line = initialiser;
+            if (initialiser != 0) frame.column = 0;
         }
         // The source may have given these frames another line.
         const std::uint16_t told[] = {stack.asking_frame, stack.user_frame};
@@ -203,6 +209,7 @@ private:
         const bool is_own = asking + 1 >= frames.size();
         const bool is_asking =
             is_own || (asking >= at && frames[asking].file == folded.location->frames[0].file);
+        const code_frame kept = frames.back();
         frames.resize(at);
         owners.resize(at);
         add_frames(folded, frames, owners);
@@ -212,6 +219,7 @@ private:
         asked_place asked{
             symbols_, folded.location->address, folded.home, frame.function, frame.file, true};
         if (is_asking) symbolize::find_only_new(names_, frame, sources_, asked.knowledge(), is_own);
+        if (frame.is_nearby) symbolize::stay_in_template(names_, frame, kept, sources_);
         frame.is_nearby = frame.is_nearby || is_in_other_unit;
         folded_at_ = at;
     }

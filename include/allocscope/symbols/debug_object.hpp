@@ -345,26 +345,35 @@ private:
         }
         const entry_name name = source.names.of(function);
         const bool is_users = !users_file_of(name, source).empty();
-        const bool may_forget = is_users || name.function.contains("std::vector<") ||
-                                name.function.contains("std::_Hashtable<");
+        const bool is_allocator = name.function.contains("new_allocator<");
+        const bool may_forget =
+            is_users || (frame.file.ends_with("/new_allocator.h") && !is_allocator);
         if (!may_forget) return;
         const nearby_lines& nearby = source.nearby;
         std::size_t part = 0;
         const std::size_t behind = nearby.call_behind(innermost, part);
-        const std::size_t number = is_users ? nearby.library_call_around(behind, innermost) : 0;
+        if (behind != 0 && !nearby.begins_behind(behind) &&
+            source.names.of(calls[behind - 1].entry).function.contains("::_M_create_nodes")) {
+            part = behind;  // a loop: the call is between its beginning and its end
+        }
+        const std::size_t number = is_users ? nearby.library_call_around(behind, innermost)
+                                            : nearby.call_of_inlined_user(behind, innermost);
         if (is_users && number == 0) return;
-        const std::size_t user = is_users ? calls[number - 1].parent : innermost;
-        for (std::size_t inner = 0; part != 0 && part != user; part = calls[part - 1].parent) {
-            if (!asks_for_elements(source.names.of(calls[part - 1].entry).function)) {
-                inner = part;
-                continue;
-            }
-            if (inner != 0 && !nearby.begins_behind(inner)) break;
+        const std::size_t user = number != 0 ? calls[number - 1].parent : innermost;
+        std::size_t inner = 0;  // what the part calls
+        for (; part != 0 && part != user; part = calls[part - 1].parent) {
+            if (asks_for_elements(source.names.of(calls[part - 1].entry).function)) break;
+            inner = part;
+        }
+        const bool is_inside = part != 0 && part != user;
+        const bool is_whole = part == user && inner != 0 && number == 0;
+        const bool is_part = is_inside || (is_whole && asks_for_elements(name.function));
+        if (is_part && (inner == 0 || nearby.begins_behind(inner))) {
             frame.is_nearby = true;
             innermost = part;
             return;
         }
-        if (!is_users) return;
+        if (number == 0) return;
         const bool is_entered_later = user != innermost && nearby.begins_behind(user);
         if (is_entered_later) return;
         innermost = user;
@@ -376,9 +385,13 @@ private:
 
     // Whether a function is a part of a container that asks for elements.
     static bool asks_for_elements(text function) {
-        constexpr text parts[] = {"::_M_allocate_and_copy", "::_M_create_storage",
-                                  "::_M_realloc_insert", "::_M_default_append",
-                                  "::_M_allocate_node"};
+        constexpr text parts[] = {"::_M_allocate_and_copy",
+                                  "::_M_create_storage",
+                                  "::_M_realloc_insert",
+                                  "::_M_default_append",
+                                  "::_M_allocate_node",
+                                  "::_M_create_nodes",
+                                  "::reserve"};
         for (const text part : parts) {
             if (function.contains(part)) return true;
         }

@@ -53,8 +53,10 @@ struct entry_name {
 
 // Whether a linker name may be that of a constructor or an assignment. Other functions that the
 // debug information calls artificial have lines of the user's: what initialises a file's globals,
-// the body of a coroutine.
+// the body of a coroutine, the body of a lambda. A lambda in a constructor has the constructor's
+// name in front of its own, which ends with "_cl", the call.
 inline bool is_special_member(text linkage) noexcept {
+    linkage.remove_prefix(linkage.rfind(text{"_cl"}) + 1);  // npos + 1 is 0
     constexpr text kinds[] = {"C1E", "C2E", "C4E", "aSE", "CI1", "CI2", "CI4"};
     for (const text kind : kinds) {
         if (linkage.contains(kind)) return true;

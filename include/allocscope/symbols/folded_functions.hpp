@@ -33,10 +33,26 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
+// Whether two names are equal but for references.
+inline bool are_equal_values(text a, text b) {
+    std::size_t at = 0;
+    for (const char letter : b) {
+        if (letter == '&' || letter == ' ') continue;
+        while (at < a.size() && (a[at] == '&' || a[at] == ' ')) ++at;
+        if (at == a.size() || a[at++] != letter) return false;
+    }
+    while (at < a.size() && (a[at] == '&' || a[at] == ' ')) ++at;
+    return at == a.size();
+}
+
 // Whether two names certainly belong to different functions. One of them may lack its scopes and
-// parameters.
+// parameters. Instantiations of one template for a visitor and for a reference to it have the same
+// lines and allocate the same types.
 inline bool are_different(const entry_name& meant, const entry_name& found) {
     if (meant.function.empty() || found.function.empty()) return false;
+    const bool is_same_template =
+        meant.line != 0 && meant.line == found.line && meant.file == found.file;
+    if (is_same_template && are_equal_values(meant.function, found.function)) return false;
     if (meant.linkage.empty() == found.linkage.empty()) return meant.function != found.function;
     const text plain = meant.linkage.empty() ? meant.function : found.function;
     const text whole = meant.linkage.empty() ? found.function : meant.function;

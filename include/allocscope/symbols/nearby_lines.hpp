@@ -116,6 +116,17 @@ public:
         return found;
     }
 
+    // The innermost call of the library around `inner` that code of the user makes, if that code
+    // was inlined in `call` and begins before the address; 0: there is none.
+    std::size_t call_of_inlined_user(std::size_t inner, std::size_t call) const {
+        for (; inner != call && inner != 0; inner = calls_[inner - 1].parent) {
+            if (is_standard_header(lines_.path_of(calls_[inner - 1].call_file, texts_))) continue;
+            const std::size_t user = calls_[inner - 1].parent;
+            return user != call && !begins_behind(user) ? inner : 0;
+        }
+        return 0;
+    }
+
     // Whether all code of an inlined call lies behind the address.
     bool begins_behind(std::size_t call) const {
         return calls_.begin_of(call, function_.low) > rows_.address_of(*at_);

@@ -172,6 +172,7 @@ inline text type_of_container_call(arena& memory, const library_call& call) {
 // element that allocates, so the answer can only confirm that of functions further in.
 inline text element_of_members(const library_call& call) noexcept {
     if (call.scope == "_Rb_tree") return call.scope_second;
+    if (call.function == "_M_create_nodes") return call.scope_first;  // of a deque
     const bool is_known = is_listed(call.scope, "vector list") && call.scope_first != "bool" &&
                           !allocated_by(call.scope_second).empty();
     return is_known ? call.scope_first : text{};

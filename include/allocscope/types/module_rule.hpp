@@ -39,6 +39,7 @@
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/frame_rule.hpp>
 #include <allocscope/types/implicit_function.hpp>
+#include <allocscope/types/initialised_member.hpp>
 #include <allocscope/types/known_frames.hpp>
 #include <allocscope/types/library_files.hpp>
 #include <allocscope/types/name_brackets.hpp>
@@ -143,6 +144,7 @@ inline std::size_t user_line(const asked_stack& stack, const own_folder_source& 
         // What a constructor asks for itself is a `new` in the initialiser of a member.
         if (i == stack.asking_frame) return i;
         if (!is_implicit_function(stack.frames[i], stack.sources)) return i;
+        if (line_of_initialiser(stack.scratch, stack.frames, i, stack.sources) != 0) return i;
     }
     return stack.frames.size();
 }

@@ -11,6 +11,8 @@
 //     static c* make_c() {
 //         return make<c>();        // to the `new T` in make, which is then the frame's function
 //     }
+//
+// Or to the line of the code, if that is of another instantiation of the same template.
 
 #ifndef ALLOCSCOPE_TYPES_ONLY_NEW_HPP
 #define ALLOCSCOPE_TYPES_ONLY_NEW_HPP
@@ -48,6 +50,26 @@ inline std::size_t body_below(const source_outline& file, int line, text name) {
         if (token == "(" && file.partner(at) != 0) at = file.partner(at);
     }
     return 0;
+}
+
+// `frame` is at the declaration of a function, and the code in its place is that of `kept`. If both
+// are instantiations of one template, the frame gets the line of `kept`, unless an `if constexpr`
+// may have led them to different lines.
+inline void stay_in_template(read_names& names, code_frame& frame, const code_frame& kept,
+                             source_cache& sources) {
+    const read_name& function = names.of(frame.function);
+    const read_name& other = names.of(kept.function);
+    if (kept.is_nearby || kept.file != frame.file || function.plain != other.plain) return;
+    const source_outline* const file = source_of(frame, sources);
+    if (file == nullptr) return;
+    const std::size_t open = body_below(*file, frame.line, own_name_of(function));
+    if (open == 0 || kept.line < file->tokens()[open].line) return;
+    if (kept.line > file->tokens()[file->partner(open)].line) return;
+    for (std::size_t at = open; at < file->token_from(kept.line, 0); ++at) {
+        if (file->is_at(at, "constexpr")) return;
+    }
+    frame.line = kept.line;
+    frame.column = kept.column;
 }
 
 // A frame is moved only if its function has one request for memory: a `new`, a macro with a `new`,

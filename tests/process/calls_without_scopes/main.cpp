@@ -9,9 +9,12 @@
 #include <allocscope/allocscope.hpp>
 
 #include <cstddef>
+#include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -56,6 +59,49 @@ struct point {
 };
 std::unordered_map<std::string, point> points;
 
+std::deque<point>*copied, counted;
+std::vector<point> reserved, reserved_again;
+
+// A copy of one of these allocates characters, while new elements are made.
+struct label {
+    std::string name;
+    label() = default;
+    label(const label& other) : name(other.name) {}
+};
+std::vector<label> labels;
+
+// What the library calls may be inlined in it, and so is the only frame of the user.
+struct tap {
+    float a, b;
+};
+constexpr int line_of_taps = __LINE__ + 3;
+struct filter {
+    std::vector<tap> taps;
+    explicit filter(int n) : taps(static_cast<std::size_t>(n)) {}
+};
+std::unique_ptr<filter> made;
+const std::function<void(int)> make_filter = [](int n) { made = std::make_unique<filter>(n); };
+constexpr int line_of_filter = __LINE__ - 1;
+struct mark {
+    int number;
+};
+std::vector<mark> made_by_thread;
+std::vector<tap> reserved_by_thread;
+__attribute__((noinline)) void keep(std::vector<tap>& taps, std::vector<mark>& marks) {
+    reserved_by_thread.swap(taps);
+    made_by_thread.swap(marks);
+}
+constexpr int line_of_thread = __LINE__ + 5;
+void run_thread() {
+    std::thread other([] {
+        std::vector<tap> taps;
+        taps.reserve(40);
+        std::vector<mark> marks(3);
+        keep(taps, marks);
+    });
+    other.join();
+}
+
 int twice(int number) {
     return 2 * number;
 }
@@ -74,6 +120,11 @@ __attribute__((noinline)) void run(const int* one, const int* two) {
     words = {"is", "called"};
     points.insert_or_assign("last", point());
     points.emplace("first", point());
+    counted = std::deque<point>(100);
+    copied = new std::deque<point>(counted);
+    reserved.reserve(5);
+    reserved_again.reserve(6U + static_cast<std::size_t>(*one));
+    labels.reserve(7U + static_cast<std::size_t>(*one));
 }
 
 std::size_t objects_at(const allocscope::snapshot& seen, int line, std::string_view type) {
@@ -90,8 +141,12 @@ int main() {
     watchdog();
     const int one = 1;
     const int two = 2;
+    labels.resize(1);
+    labels[0].name = "a name that is longer than sixteen";
     const allocscope::scope window{"calls"};
     run(&one, &two);
+    make_filter(2 + one);
+    run_thread();
     const allocscope::snapshot seen = window.stats();
     constexpr std::string_view node = "std::pair<const std::string, point>";
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_last, "double"), 1);
@@ -107,6 +162,19 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 7, "const char*"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 8, node), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 9, node), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 10, "point"), 3);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 10, "point*"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 11, "point"), 3);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 12, "point"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 13, "point"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 14, "label"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_numbers + 14, "char"), 0);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_taps, "tap"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(seen, line_of_filter, "filter"), 1);
+    const std::size_t by_thread =
+        objects_at(seen, line_of_thread, "mark") + objects_at(seen, line_of_thread, "?");
+    ALLOCSCOPE_EXPECT_EQUAL(by_thread, 1);
+    delete copied;
     delete first;
     return verdict();
 }

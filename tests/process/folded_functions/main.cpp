@@ -12,8 +12,12 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 using namespace allocscope_test;
 
@@ -40,7 +44,7 @@ struct bird {
     int wings;
 };
 
-void* volatile kept[96];
+void* volatile kept[128];
 int kept_count = 0;
 
 __attribute__((noinline)) void keep(void* object) {
@@ -123,6 +127,52 @@ __attribute__((noinline)) void text_and_dog() {
     keep(new dog);
 }
 
+// For a visitor and, where it calls itself, for a reference to one: the same lines and types.
+struct branch {
+    int number;
+    std::vector<branch> parts;
+};
+constexpr int line_of_seen = __LINE__ + 3;
+template <class Visitor>
+__attribute__((noinline)) void walk(const branch& at, Visitor&& visitor, std::set<int>& seen) {
+    if (!seen.insert(at.number).second) return;
+    visitor(at.number);
+    for (const branch& part : at.parts) walk(part, visitor, seen);
+}
+
+// For texts of two lengths: the same lines, of which one has no text itself.
+struct book {
+    std::map<int, std::string> lines;
+    std::vector<int> numbers;
+    template <class... Text>
+    book& add(Text&&... text) {
+        // it begins here
+        auto& one = lines[static_cast<int>(lines.size())];
+        one.assign(std::forward<Text>(text)...);
+        numbers.push_back(3);
+        return *this;
+    }
+};
+constexpr int line_of_node = __LINE__ - 6;
+
+// But not with `if constexpr`.
+struct notes {
+    std::map<int, std::string> lines;
+    std::vector<int> numbers;
+    template <class... Text>
+    notes& add(Text&&... text) {
+        auto& one = lines[static_cast<int>(lines.size())];
+        if constexpr ((sizeof(text) + ...) > 25) {
+            one.assign(std::forward<Text>(text)...);
+        } else {
+            one.assign(std::forward<Text>(text)...);
+        }
+        numbers.push_back(4);
+        return *this;
+    }
+};
+constexpr int line_of_notes = __LINE__ - 10;
+
 // The objects of a line that have that type.
 std::uint64_t objects_at(const allocscope::snapshot& alive, int line, const char* type) {
     std::uint64_t objects = 0;
@@ -164,6 +214,16 @@ int main() {
     for (int i = 0; i < 2; ++i) keep(second_name_of_first());
     for (int i = 0; i < 3; ++i) keep(named_by_label());
     for (int i = 0; i < 4; ++i) keep(name_for_the_linker());
+    const branch tree{1, {{2, {}}, {3, {{4, {}}}}}};
+    std::set<int> met;
+    std::vector<std::string> found;
+    const int line_of_visitor = __LINE__ + 1;
+    auto find = [&](int number) { found.emplace_back(number + 40ULL, 'x'); };
+    walk(tree, std::move(find), met);
+    book all;
+    all.add("a text that is long").add("another text that is long").add("the third text, longer");
+    notes some;
+    some.add("a text that is long").add("another text that is long").add("the third text, longer");
     const allocscope::snapshot alive = window.stats();
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_cat, "cat"), 2);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_cat + 3, "dog"), 3);
@@ -184,6 +244,21 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_first, "int"), 2);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_second, "int"), 3);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_third, "int"), 4);
+
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_seen, "int"), 4);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_visitor, "char"), 4);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_visitor, "std::string"), 1);
+    const auto at_line = [&](int line, const char* type) {
+        return objects_at(alive, line, type) + objects_at(alive, line, "?");
+    };
+    ALLOCSCOPE_EXPECT_EQUAL(at_line(line_of_node, "std::pair<const int, std::string>"), 3);
+    ALLOCSCOPE_EXPECT_EQUAL(at_line(line_of_node + 1, "char"), 3);
+    ALLOCSCOPE_EXPECT_EQUAL(at_line(line_of_node + 2, "int"), 1);
+
+    ALLOCSCOPE_EXPECT_EQUAL(at_line(line_of_notes, "std::pair<const int, std::string>"), 3);
+    const std::uint64_t in_branches =
+        at_line(line_of_notes + 2, "char") + at_line(line_of_notes + 4, "char");
+    ALLOCSCOPE_EXPECT_EQUAL(in_branches, 1);
 
     // All names are known from the first time.
     const std::size_t named = allocscope::detail::names_of_process->stack_count();

@@ -193,3 +193,13 @@ TEST_CASE("entry_names: a class without a name that can be called is a lambda") 
         CHECK(in.names.of(member).function == (scope + name).c_str());
     }
 }
+
+TEST_CASE("entry_names: a lambda in a constructor is no constructor, but the copy of one is") {
+    using allocscope::symbolize::is_special_member;
+    CHECK(is_special_member("_ZN4shop9catalogueI4itemEC4Ev"));
+    CHECK_FALSE(is_special_member("_ZZN4shop9catalogueI4itemEC4EvENKUlvE_clEv"));
+    CHECK_FALSE(is_special_member("_ZZN1wC4EvENKUlT_E0_clIiEEDaS0_"));
+    CHECK_FALSE(is_special_member("_ZZN1waSEiENKUliE_clEi"));
+    CHECK(is_special_member("_ZZZN1wC4EvENKUlvE_clEvEN5localC1Ev"));
+    CHECK(is_special_member("_ZZN1wC4EvENUlvE_C1EOS0_"));
+}

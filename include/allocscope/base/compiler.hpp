@@ -116,14 +116,14 @@
             "Og", "no-var-tracking", "no-guess-branch-probability", "no-reorder-blocks", \
                 "no-compare-elim", "no-cprop-registers", "no-combine-stack-adjustments", \
                 "no-forward-propagate", "no-tree-ccp", "no-tree-fre", "no-dce",          \
-                "no-ipa-pure-const", "no-tree-dominator-opts"
+                "no-ipa-pure-const", "no-tree-dominator-opts", "ira-algorithm=priority"
         #define ALLOCSCOPE_PRIVATE_RARE optimize(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_END ALLOCSCOPE_PRIVATE_GRADE_END
         #if defined(_FORTIFY_SOURCE) && _FORTIFY_SOURCE > 0
             #define ALLOCSCOPE_COLD_BEGIN ALLOCSCOPE_COOL_BEGIN
         #else
-            #define ALLOCSCOPE_COLD_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN("O0")
+            #define ALLOCSCOPE_COLD_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN("O0", "omit-frame-pointer")
         #endif
         #define ALLOCSCOPE_COLD_END ALLOCSCOPE_PRIVATE_GRADE_END
         #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN("O1", "no-var-tracking")

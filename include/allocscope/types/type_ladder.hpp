@@ -296,8 +296,8 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
     return false;
 }
 
-// g++ also folds `allocate` of two allocators of a user, pool<int> and pool<long>, before it inlines
-// them. The function as std::allocator_traits calls it; "" if that is the one that it looks like.
+// g++ also folds `allocate` of two allocators of a user, pool<int> and pool<long>, before it
+// inlines them. The function as std::allocator_traits calls it; "" if it has the right name.
 inline text unfolded_allocator(read_names& names, const list<code_frame>& frames,
                                std::size_t asking) {
     if (!frames[asking].is_inlined || asking + 1 >= frames.size()) return {};

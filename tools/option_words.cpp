@@ -95,8 +95,9 @@ std::string read_duration(const std::string& text, std::uint64_t& into) {
     for (const auto& unit : units) {
         if (std::string{unit_name} != unit.name) continue;
         const double nanoseconds = std::round(number * unit.nanoseconds);
-        constexpr double most = 1e18;  // 31 years
-        if (!(nanoseconds >= 1) || nanoseconds > most) return problem;
+        constexpr double most = 1e18;  // 11574 days
+        if (nanoseconds > most) return "it must be at most 11574d";
+        if (!(nanoseconds >= 1)) return problem;
         into = static_cast<std::uint64_t>(nanoseconds);
         return {};
     }

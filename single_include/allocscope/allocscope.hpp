@@ -22291,7 +22291,9 @@ struct entry_name {
 // the body of a coroutine, the body of a lambda. A lambda in a constructor has the constructor's
 // name in front of its own, which ends with "_cl", the call.
 inline bool is_special_member(text linkage) noexcept {
-    linkage.remove_prefix(linkage.rfind(text{"_cl"}) + 1);  // npos + 1 is 0
+    const std::size_t call = linkage.rfind(text{"_cl"});
+    const bool is_call = call != text::npos && linkage.substr(call + 3).find_first_of("EI") == 0;
+    if (is_call) linkage.remove_prefix(call);
     constexpr text kinds[] = {"C1E", "C2E", "C4E", "aSE", "CI1", "CI2", "CI4"};
     for (const text kind : kinds) {
         if (linkage.contains(kind)) return true;
@@ -33205,18 +33207,19 @@ inline bool is_constructor_body(const source_outline& file, std::size_t brace, t
     return false;
 }
 
-// The only initialiser in the class body at `open` that has to do with `callee`; 0: none or more.
-// `place` is the last token before the body of the constructor, 0 if the compiler made it.
-inline std::size_t initialiser_for(const source_outline& file, std::size_t open, text callee,
-                                   std::size_t place) {
+// The only initialiser in a class that has to do with `callee`; 0: none or more. `place` is the last
+// token before the body of the constructor in `own`, 0 if the compiler made it.
+inline std::size_t initialiser_for(const source_cache::class_place& owner, text callee,
+                                   const source_outline& own, std::size_t place) {
+    const source_outline& file = *owner.file;
     constexpr text others = "using typedef friend static template struct class union enum operator";
     constexpr text allocates_empty = "deque queue stack promise packaged_task";
     std::size_t found = 0;
-    std::size_t first = open + 1;  // of a declaration
-    std::size_t sign = 0;          // begins its initialiser
+    std::size_t first = owner.open + 1;  // of a declaration
+    std::size_t sign = 0;                // begins its initialiser
     bool is_member = true;
     bool is_meant = false;
-    for (std::size_t at = first; at < file.partner(open); ++at) {
+    for (std::size_t at = first; at < file.partner(owner.open); ++at) {
         const text token = file.text_at(at);
         if (token == callee) is_meant = true;
         if (is_listed(token, others) || (token == "(" && sign == 0)) is_member = false;
@@ -33227,7 +33230,7 @@ inline std::size_t initialiser_for(const source_outline& file, std::size_t open,
         const bool is_label = token == ":" && at == first + 1;
         if (token != ";" && !is_label && !(is_body && !file.is_at(at + 1, ";"))) continue;
         const bool has_list =
-            place != 0 && sign != 0 && is_in_constructor_list(file, place, file.text_at(sign - 1));
+            place != 0 && sign != 0 && is_in_constructor_list(own, place, file.text_at(sign - 1));
         const bool may_ask = sign != 0 || is_listed(callee, allocates_empty);
         if (is_member && is_meant && may_ask && !has_list) {
             if (sign == 0 || found != 0) return 0;
@@ -33241,31 +33244,38 @@ inline std::size_t initialiser_for(const source_outline& file, std::size_t open,
     return found;
 }
 
-// The line of the initialiser for which the function of frame `at` calls the library; 0: it is no
+// A token of a source file; 0: there is none.
+struct found_token {
+    const source_outline* file = nullptr;
+    std::size_t at = 0;
+};
+
+// The initialiser for which the function of frame `at` calls the library; none: it is no
 // constructor, or it is not certain.
-inline int line_of_initialiser(arena& memory, const list<code_frame>& frames, std::size_t at,
-                               source_cache& sources) {
+inline found_token find_initialiser(arena& memory, const list<code_frame>& frames, std::size_t at,
+                                    source_cache& sources) {
     const code_frame& frame = frames[at];
-    if (at == 0 || frame.is_nearby || !is_standard_header(frames[at - 1].file)) return 0;
+    if (at == 0 || frame.is_nearby || !is_standard_header(frames[at - 1].file)) return {};
     const source_outline* const file = source_of(frame, sources);
-    if (file == nullptr) return 0;
+    if (file == nullptr) return {};
     const std::size_t place = file->token_from(frame.line, frame.column);
     const std::size_t brace = file->is_at(place, "{") ? place : place + 1;
     const bool is_body = file->is_any_at(place, ") } {") && file->is_at(brace, "{");
-    if (!is_body && !file->is_word_at(place)) return 0;
+    if (!is_body && !file->is_word_at(place)) return {};
     const borrowed_memory meanwhile{memory};
     const function_name function = parse_function_name(memory, frame.function);
-    if (!is_constructor(function)) return 0;
+    if (!is_constructor(function)) return {};
     const text name = function.last().name;
-    if (is_body ? !is_constructor_body(*file, brace, name) : file->text_at(place) != name) return 0;
-    std::size_t open = is_body ? 0 : class_body(*file, place);
-    if (open == 0) open = body_of_class(*file, name);
+    if (is_body ? !is_constructor_body(*file, brace, name) : file->text_at(place) != name)
+        return {};
+    source_cache::class_place owner{file, is_body ? 0 : class_body(*file, place)};
+    if (owner.open == 0) owner.open = body_of_class(*file, name);
+    if (owner.open == 0) owner = class_in_files(included_files(sources, frame, *file), name);
     const function_name called = parse_function_name(memory, frames[at - 1].function);
-    if (open == 0 || !called.is_known()) return 0;
+    if (owner.open == 0 || !called.is_known()) return {};
     text callee = called.last().name;
     if (callee == "basic_string") callee = "string";
-    const std::size_t found = initialiser_for(*file, open, callee, is_body ? brace - 1 : 0);
-    return found != 0 ? file->tokens()[found].line : 0;
+    return {owner.file, initialiser_for(owner, callee, *file, is_body ? brace - 1 : 0)};
 }
 
 }  // namespace symbolize
@@ -33526,7 +33536,7 @@ inline std::size_t user_line(const asked_stack& stack, const own_folder_source& 
         // What a constructor asks for itself is a `new` in the initialiser of a member.
         if (i == stack.asking_frame) return i;
         if (!is_implicit_function(stack.frames[i], stack.sources)) return i;
-        if (line_of_initialiser(stack.scratch, stack.frames, i, stack.sources) != 0) return i;
+        if (find_initialiser(stack.scratch, stack.frames, i, stack.sources).at != 0) return i;
     }
     return stack.frames.size();
 }
@@ -33897,21 +33907,32 @@ public:
             leave_closing_brace(frames, owners, stack.user_frame);
         }
         snapshot::frame* const kept = keep_frames(stack, frames, owners);
+        const std::uint16_t told[] = {stack.asking_frame, stack.user_frame};
+        text files[2];
+        for (int i = 0; i < 2; ++i) {
+            if (told[i] < frames.size()) files[i] = frames[told[i]].file;
+        }
         find_type(stack, frames, owners, request, coroutine);
         if (stack.user_frame < frames.size()) {
             code_frame& frame = frames[stack.user_frame];
-            const int initialiser =
-                symbolize::line_of_initialiser(scratch_, frames, stack.user_frame, sources_);
+            const symbolize::found_token initialiser =
+                symbolize::find_initialiser(scratch_, frames, stack.user_frame, sources_);
             symbolize::leave_last_token(frame, sources_);
-            if (initialiser != 0) frame.line = initialiser;
-            if (initialiser != 0) frame.column = 0;
+            if (initialiser.at != 0) {
+                frame.line = initialiser.file->tokens()[initialiser.at].line;
+                frame.column = 0;
+                frame.file = initialiser.file->path;
+            }
         }
-        // The source may have given these frames another line.
-        const std::uint16_t told[] = {stack.asking_frame, stack.user_frame};
-        for (const std::size_t i : told) {
-            if (i >= frames.size()) continue;
-            kept[i].line = frames[i].line;
-            kept[i].column = frames[i].column;
+        // The source may have given these frames another line, perhaps in another file.
+        for (int i = 0; i < 2; ++i) {
+            if (told[i] >= frames.size()) continue;
+            code_frame& frame = frames[told[i]];
+            kept[told[i]].line = frame.line;
+            kept[told[i]].column = frame.column;
+            // A path of the sources is given back with them.
+            frame.file = frame.file == files[i] ? files[i] : text{texts_.keep(frame.file)};
+            if (frame.file != files[i]) kept[told[i]].file = texts_.tidy_path(frame.file);
         }
         if (stack.user_frame < frames.size()) {
             place(stack, frames[stack.user_frame], *owners[stack.user_frame]->location);

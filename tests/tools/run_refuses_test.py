@@ -41,6 +41,7 @@ def says_what_is_wrong(program):
     for wrong in ("0", "5 s", "soon", ""):
         refuses(["--age-step=" + wrong, program], f'"{wrong}"', "such as 500ms, 10s")
     refuses(["--age-step", "9ms", program], '"9ms"; it must be at least 10ms')
+    refuses(["--age-step", "11575d", program], '"11575d"; it must be at most 11574d')
     refuses(["--age-step", "1s", "--record", "counters", program], "--age-step needs stacks")
     refuses(["--frames", "200", program], '"200"', "from 1 to 128")
     refuses(["--sort", "size", program], '"size"', "must be objects or bytes")

@@ -247,7 +247,7 @@ def knows_ages(recorder, show, folder, old, compiler):
             in refused, refused
         refused = show("diff", *words, saved, saved, code=2)
         assert "a difference does not know how old objects are" in refused, refused
-    for value in ("", "5 s", "0", "-1s", "1y", "s", "nan", "1e30", "0x10s"):
+    for value in ("", "5 s", "0", "-1s", "1y", "s", "nan", "0x10s"):
         refused = show("show", f"--older={value}", saved, code=2)
         assert f'--older is "{value}"; it must be a time above 0, such as 500ms' in refused, refused
 

@@ -84,21 +84,32 @@ public:
             leave_closing_brace(frames, owners, stack.user_frame);
         }
         snapshot::frame* const kept = keep_frames(stack, frames, owners);
+        const std::uint16_t told[] = {stack.asking_frame, stack.user_frame};
+        text files[2];
+        for (int i = 0; i < 2; ++i) {
+            if (told[i] < frames.size()) files[i] = frames[told[i]].file;
+        }
         find_type(stack, frames, owners, request, coroutine);
         if (stack.user_frame < frames.size()) {
             code_frame& frame = frames[stack.user_frame];
-            const int initialiser =
-                symbolize::line_of_initialiser(scratch_, frames, stack.user_frame, sources_);
+            const symbolize::found_token initialiser =
+                symbolize::find_initialiser(scratch_, frames, stack.user_frame, sources_);
             symbolize::leave_last_token(frame, sources_);
-            if (initialiser != 0) frame.line = initialiser;
-            if (initialiser != 0) frame.column = 0;
+            if (initialiser.at != 0) {
+                frame.line = initialiser.file->tokens()[initialiser.at].line;
+                frame.column = 0;
+                frame.file = initialiser.file->path;
+            }
         }
-        // The source may have given these frames another line.
-        const std::uint16_t told[] = {stack.asking_frame, stack.user_frame};
-        for (const std::size_t i : told) {
-            if (i >= frames.size()) continue;
-            kept[i].line = frames[i].line;
-            kept[i].column = frames[i].column;
+        // The source may have given these frames another line, perhaps in another file.
+        for (int i = 0; i < 2; ++i) {
+            if (told[i] >= frames.size()) continue;
+            code_frame& frame = frames[told[i]];
+            kept[told[i]].line = frame.line;
+            kept[told[i]].column = frame.column;
+            // A path of the sources is given back with them.
+            frame.file = frame.file == files[i] ? files[i] : text{texts_.keep(frame.file)};
+            if (frame.file != files[i]) kept[told[i]].file = texts_.tidy_path(frame.file);
         }
         if (stack.user_frame < frames.size()) {
             place(stack, frames[stack.user_frame], *owners[stack.user_frame]->location);

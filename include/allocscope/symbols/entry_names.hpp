@@ -56,7 +56,9 @@ struct entry_name {
 // the body of a coroutine, the body of a lambda. A lambda in a constructor has the constructor's
 // name in front of its own, which ends with "_cl", the call.
 inline bool is_special_member(text linkage) noexcept {
-    linkage.remove_prefix(linkage.rfind(text{"_cl"}) + 1);  // npos + 1 is 0
+    const std::size_t call = linkage.rfind(text{"_cl"});
+    const bool is_call = call != text::npos && linkage.substr(call + 3).find_first_of("EI") == 0;
+    if (is_call) linkage.remove_prefix(call);
     constexpr text kinds[] = {"C1E", "C2E", "C4E", "aSE", "CI1", "CI2", "CI4"};
     for (const text kind : kinds) {
         if (linkage.contains(kind)) return true;

@@ -24,6 +24,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/function_name.hpp>
+#include <allocscope/types/included_files.hpp>
 #include <allocscope/types/local_names.hpp>
 #include <allocscope/types/name_brackets.hpp>
 #include <allocscope/types/source_cache.hpp>
@@ -56,18 +57,19 @@ inline bool is_constructor_body(const source_outline& file, std::size_t brace, t
     return false;
 }
 
-// The only initialiser in the class body at `open` that has to do with `callee`; 0: none or more.
-// `place` is the last token before the body of the constructor, 0 if the compiler made it.
-inline std::size_t initialiser_for(const source_outline& file, std::size_t open, text callee,
-                                   std::size_t place) {
+// The only initialiser in a class that has to do with `callee`; 0: none or more. `place` is the last
+// token before the body of the constructor in `own`, 0 if the compiler made it.
+inline std::size_t initialiser_for(const source_cache::class_place& owner, text callee,
+                                   const source_outline& own, std::size_t place) {
+    const source_outline& file = *owner.file;
     constexpr text others = "using typedef friend static template struct class union enum operator";
     constexpr text allocates_empty = "deque queue stack promise packaged_task";
     std::size_t found = 0;
-    std::size_t first = open + 1;  // of a declaration
-    std::size_t sign = 0;          // begins its initialiser
+    std::size_t first = owner.open + 1;  // of a declaration
+    std::size_t sign = 0;                // begins its initialiser
     bool is_member = true;
     bool is_meant = false;
-    for (std::size_t at = first; at < file.partner(open); ++at) {
+    for (std::size_t at = first; at < file.partner(owner.open); ++at) {
         const text token = file.text_at(at);
         if (token == callee) is_meant = true;
         if (is_listed(token, others) || (token == "(" && sign == 0)) is_member = false;
@@ -78,7 +80,7 @@ inline std::size_t initialiser_for(const source_outline& file, std::size_t open,
         const bool is_label = token == ":" && at == first + 1;
         if (token != ";" && !is_label && !(is_body && !file.is_at(at + 1, ";"))) continue;
         const bool has_list =
-            place != 0 && sign != 0 && is_in_constructor_list(file, place, file.text_at(sign - 1));
+            place != 0 && sign != 0 && is_in_constructor_list(own, place, file.text_at(sign - 1));
         const bool may_ask = sign != 0 || is_listed(callee, allocates_empty);
         if (is_member && is_meant && may_ask && !has_list) {
             if (sign == 0 || found != 0) return 0;
@@ -92,31 +94,38 @@ inline std::size_t initialiser_for(const source_outline& file, std::size_t open,
     return found;
 }
 
-// The line of the initialiser for which the function of frame `at` calls the library; 0: it is no
+// A token of a source file; 0: there is none.
+struct found_token {
+    const source_outline* file = nullptr;
+    std::size_t at = 0;
+};
+
+// The initialiser for which the function of frame `at` calls the library; none: it is no
 // constructor, or it is not certain.
-inline int line_of_initialiser(arena& memory, const list<code_frame>& frames, std::size_t at,
-                               source_cache& sources) {
+inline found_token find_initialiser(arena& memory, const list<code_frame>& frames, std::size_t at,
+                                    source_cache& sources) {
     const code_frame& frame = frames[at];
-    if (at == 0 || frame.is_nearby || !is_standard_header(frames[at - 1].file)) return 0;
+    if (at == 0 || frame.is_nearby || !is_standard_header(frames[at - 1].file)) return {};
     const source_outline* const file = source_of(frame, sources);
-    if (file == nullptr) return 0;
+    if (file == nullptr) return {};
     const std::size_t place = file->token_from(frame.line, frame.column);
     const std::size_t brace = file->is_at(place, "{") ? place : place + 1;
     const bool is_body = file->is_any_at(place, ") } {") && file->is_at(brace, "{");
-    if (!is_body && !file->is_word_at(place)) return 0;
+    if (!is_body && !file->is_word_at(place)) return {};
     const borrowed_memory meanwhile{memory};
     const function_name function = parse_function_name(memory, frame.function);
-    if (!is_constructor(function)) return 0;
+    if (!is_constructor(function)) return {};
     const text name = function.last().name;
-    if (is_body ? !is_constructor_body(*file, brace, name) : file->text_at(place) != name) return 0;
-    std::size_t open = is_body ? 0 : class_body(*file, place);
-    if (open == 0) open = body_of_class(*file, name);
+    if (is_body ? !is_constructor_body(*file, brace, name) : file->text_at(place) != name)
+        return {};
+    source_cache::class_place owner{file, is_body ? 0 : class_body(*file, place)};
+    if (owner.open == 0) owner.open = body_of_class(*file, name);
+    if (owner.open == 0) owner = class_in_files(included_files(sources, frame, *file), name);
     const function_name called = parse_function_name(memory, frames[at - 1].function);
-    if (open == 0 || !called.is_known()) return 0;
+    if (owner.open == 0 || !called.is_known()) return {};
     text callee = called.last().name;
     if (callee == "basic_string") callee = "string";
-    const std::size_t found = initialiser_for(*file, open, callee, is_body ? brace - 1 : 0);
-    return found != 0 ? file->tokens()[found].line : 0;
+    return {owner.file, initialiser_for(owner, callee, *file, is_body ? brace - 1 : 0)};
 }
 
 }  // namespace symbolize

@@ -144,7 +144,7 @@ inline std::size_t user_line(const asked_stack& stack, const own_folder_source& 
         // What a constructor asks for itself is a `new` in the initialiser of a member.
         if (i == stack.asking_frame) return i;
         if (!is_implicit_function(stack.frames[i], stack.sources)) return i;
-        if (line_of_initialiser(stack.scratch, stack.frames, i, stack.sources) != 0) return i;
+        if (find_initialiser(stack.scratch, stack.frames, i, stack.sources).at != 0) return i;
     }
     return stack.frames.size();
 }

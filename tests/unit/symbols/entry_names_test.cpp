@@ -202,4 +202,5 @@ TEST_CASE("entry_names: a lambda in a constructor is no constructor, but the cop
     CHECK_FALSE(is_special_member("_ZZN1waSEiENKUliE_clEi"));
     CHECK(is_special_member("_ZZZN1wC4EvENKUlvE_clEvEN5localC1Ev"));
     CHECK(is_special_member("_ZZN1wC4EvENUlvE_C1EOS0_"));
+    CHECK(is_special_member("_ZN4itemCI24baseE8my_class"));
 }

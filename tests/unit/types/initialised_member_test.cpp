@@ -16,7 +16,7 @@ using allocscope::plain::arena;
 using allocscope::plain::list;
 using allocscope::plain::text;
 using allocscope::symbolize::code_frame;
-using allocscope::symbolize::line_of_initialiser;
+using allocscope::symbolize::find_initialiser;
 using allocscope::symbolize::source_cache;
 
 namespace {
@@ -38,7 +38,8 @@ int line_for(const std::string& source, const char* callee, const char* function
     frame.line = marked.line();
     frame.column = marked.column();
     frames.push_back(frame);
-    return line_of_initialiser(memory, frames, 1, sources);
+    const allocscope::symbolize::found_token found = find_initialiser(memory, frames, 1, sources);
+    return found.at != 0 ? static_cast<int>(found.file->tokens()[found.at].line) : 0;
 }
 
 const char* const vector = "std::vector<int, std::allocator<int> >::vector(int)";

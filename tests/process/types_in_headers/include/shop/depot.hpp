@@ -27,6 +27,7 @@ private:
     using cell = std::array<double, 7>;
 
     std::unique_ptr<shelf> first_{new shelf};
+    std::vector<short> levels_ = {1, 2, 3};
     std::vector<std::unique_ptr<cell>> cells_;
 };
 

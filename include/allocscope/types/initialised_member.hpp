@@ -57,8 +57,8 @@ inline bool is_constructor_body(const source_outline& file, std::size_t brace, t
     return false;
 }
 
-// The only initialiser in a class that has to do with `callee`; 0: none or more. `place` is the last
-// token before the body of the constructor in `own`, 0 if the compiler made it.
+// The only initialiser in a class that has to do with `callee`; 0: none or more. `place` is the
+// last token before the body of the constructor in `own`, 0 if the compiler made it.
 inline std::size_t initialiser_for(const source_cache::class_place& owner, text callee,
                                    const source_outline& own, std::size_t place) {
     const source_outline& file = *owner.file;

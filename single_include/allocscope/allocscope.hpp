@@ -28745,13 +28745,14 @@ public:
     source_cache& operator=(const source_cache&) = delete;
 
     // Null if the file cannot be read, is not a regular file, has 2 MiB or more, or was changed
-    // after `built_ns` (0: unknown).
-    const source_outline* find(text path, std::uint64_t built_ns = 0) {
+    // after `built_ns` (0: unknown); or if it would be read, and `most` have been.
+    const source_outline* find(text path, std::uint64_t built_ns = 0,
+                               std::size_t most = max_source_files) {
         // Most questions are about the file of the question before.
         if (path != last_.path) {
             const source_file* file = files_.find(path);
             if (file == nullptr) {
-                if (read_files_ >= max_source_files) return nullptr;
+                if (read_files_ >= most) return nullptr;
                 const text kept = copy_of(memory_, path);
                 const char* folders = ::secure_getenv("ALLOCSCOPE_SOURCES");
                 const text moved = folders != nullptr ? moved_source(memory_, kept, folders) : kept;
@@ -28859,7 +28860,10 @@ inline const source_outline* find_included(source_cache& sources, text folder, t
         for (const char* inner : inside) {
             text_out path{sources.memory()};
             path << folder << inner << name;
-            if (const source_outline* found = sources.find(path.view(), built_ns)) return found;
+            // Half is left for the files of frames.
+            const source_outline* const found =
+                sources.find(path.view(), built_ns, max_source_files / 2);
+            if (found != nullptr) return found;
         }
         folder.remove_suffix(1);
         folder = folder.substr(0, folder.rfind('/') + 1);

@@ -47,7 +47,10 @@ inline const source_outline* find_included(source_cache& sources, text folder, t
         for (const char* inner : inside) {
             text_out path{sources.memory()};
             path << folder << inner << name;
-            if (const source_outline* found = sources.find(path.view(), built_ns)) return found;
+            // Half is left for the files of frames.
+            const source_outline* const found =
+                sources.find(path.view(), built_ns, max_source_files / 2);
+            if (found != nullptr) return found;
         }
         folder.remove_suffix(1);
         folder = folder.substr(0, folder.rfind('/') + 1);

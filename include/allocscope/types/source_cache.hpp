@@ -66,13 +66,14 @@ public:
     source_cache& operator=(const source_cache&) = delete;
 
     // Null if the file cannot be read, is not a regular file, has 2 MiB or more, or was changed
-    // after `built_ns` (0: unknown).
-    const source_outline* find(text path, std::uint64_t built_ns = 0) {
+    // after `built_ns` (0: unknown); or if it would be read, and `most` have been.
+    const source_outline* find(text path, std::uint64_t built_ns = 0,
+                               std::size_t most = max_source_files) {
         // Most questions are about the file of the question before.
         if (path != last_.path) {
             const source_file* file = files_.find(path);
             if (file == nullptr) {
-                if (read_files_ >= max_source_files) return nullptr;
+                if (read_files_ >= most) return nullptr;
                 const text kept = copy_of(memory_, path);
                 const char* folders = ::secure_getenv("ALLOCSCOPE_SOURCES");
                 const text moved = folders != nullptr ? moved_source(memory_, kept, folders) : kept;

@@ -113,6 +113,25 @@ TEST_CASE("included_files: a header that was changed after the build is not beli
           "other.cpp ");
 }
 
+TEST_CASE("included_files: headers leave room for the files of frames") {
+    project one;
+    for (int file = 0; file < 4; ++file) {
+        std::string includes;
+        for (int i = 0; i < 60; ++i) {
+            const std::string name = std::to_string(file) + "_" + std::to_string(i) + ".hpp";
+            one.write(name, "");
+            includes += "#include \"" + name + "\"\n";
+        }
+        one.write(std::to_string(file) + ".cpp", includes);
+        CHECK(one.included_by(std::to_string(file) + ".cpp").size() > 5);
+    }
+    for (int i = 0; i < 100; ++i) {
+        const std::string name = "other_" + std::to_string(i) + ".cpp";
+        one.write(name, "");
+        CHECK(one.included_by(name) == name + " ");
+    }
+}
+
 TEST_CASE("included_files: the only definition of a class") {
     project one;
     one.write("a.hpp", "class part { int n; };\nclass other {};\n");

@@ -218,7 +218,7 @@ int main() {
     std::set<int> met;
     std::vector<std::string> found;
     const int line_of_visitor = __LINE__ + 1;
-    auto find = [&](int number) { found.emplace_back(number + 40ULL, 'x'); };
+    auto find = [&](int number) { found.emplace_back(static_cast<std::size_t>(number) + 40, 'x'); };
     walk(tree, std::move(find), met);
     book all;
     all.add("a text that is long").add("another text that is long").add("the third text, longer");

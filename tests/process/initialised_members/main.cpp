@@ -40,7 +40,7 @@ struct stock {
 };
 
 // It is not certain which of them it is.
-constexpr int line_of_two = __LINE__ + 2;
+[[maybe_unused]] constexpr int line_of_two = __LINE__ + 2;
 struct two {
     std::vector<int> first{1};
     std::vector<long> second{2};
@@ -48,7 +48,7 @@ struct two {
 };
 
 // The default constructor allocates, too.
-constexpr int line_of_queues = __LINE__ + 2;
+[[maybe_unused]] constexpr int line_of_queues = __LINE__ + 2;
 struct queues {
     std::deque<int> first;
     std::deque<int> second{2};

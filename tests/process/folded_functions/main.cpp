@@ -258,7 +258,11 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(at_line(line_of_notes, "std::pair<const int, std::string>"), 3);
     const std::uint64_t in_branches =
         at_line(line_of_notes + 2, "char") + at_line(line_of_notes + 4, "char");
+#if defined(__clang__)  // does not fold
+    ALLOCSCOPE_EXPECT_EQUAL(in_branches, 3);
+#else
     ALLOCSCOPE_EXPECT_EQUAL(in_branches, 1);
+#endif
 
     // All names are known from the first time.
     const std::size_t named = allocscope::detail::names_of_process->stack_count();

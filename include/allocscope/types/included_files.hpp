@@ -1,7 +1,8 @@
 // included_files.hpp - a source file and the headers of the project that it includes.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by new_in_macro.hpp, implied_new.hpp, type_from_source.hpp and called_name.hpp
+// Called:   by new_in_macro.hpp, implied_new.hpp, initialised_member.hpp, type_from_source.hpp and
+//           called_name.hpp
 // Threads:  one cache belongs to one thread
 // Memory:   of the cache
 //

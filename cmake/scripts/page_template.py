@@ -36,7 +36,7 @@ SCRIPTS = [
 CARD = """\
 // {name}_text.hpp - {what}.
 //
-// Room:     page (floor 9), not malloc-safe
+// Room:     page (floor 10), not malloc-safe
 // Called:   by page/page_writer.hpp
 // Threads:  a constant
 // Memory:   none

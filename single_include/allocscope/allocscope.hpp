@@ -20330,44 +20330,6 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_LIVE_WINDOW_HPP
 
-// kept_texts.hpp - the texts of all resolved addresses; equal texts are kept once.
-
-#ifndef ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
-#define ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace symbolize {
-
-class kept_texts {
-public:
-    ALLOCSCOPE_INLINE explicit kept_texts(arena& kept) noexcept : kept_(kept), texts_(kept) {}
-
-    // A zero-terminated copy that lives as long as the arena.
-    text keep(text wanted) {
-        if (const text* known = texts_.find(wanted)) return *known;
-        const text kept = copy_of(kept_, wanted);
-        texts_[kept] = kept;
-        return kept;
-    }
-
-    ALLOCSCOPE_INLINE arena& memory() const noexcept { return kept_; }
-
-    // Memory that callers borrow to build a text before it is kept.
-    arena& scratch() noexcept { return scratch_; }
-
-private:
-    arena& kept_;
-    arena scratch_;
-    table<text, text> texts_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
-
 #endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
@@ -20533,10 +20495,88 @@ ALLOCSCOPE_COOL_END
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+// shorten_paths.hpp - removes the directory that all files share from their names.
+
+#ifndef ALLOCSCOPE_PLACES_SHORTEN_PATHS_HPP
+#define ALLOCSCOPE_PLACES_SHORTEN_PATHS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Turns "/a/b/../c/./d.cpp" into "/a/c/d.cpp". A relative path keeps the ".." at its beginning.
+inline text tidy_path(arena& memory, text path) {
+    const bool is_absolute = path.starts_with("/");
+    list<text> parts{memory};
+    std::size_t at = 0;
+    while (at < path.size()) {
+        std::size_t end = path.find('/', at);
+        if (end == text::npos) end = path.size();
+        const text part = path.substr(at, end - at);
+        at = end + 1;
+        if (part.empty() || part == ".") continue;
+        if (part == ".." && !parts.empty() && parts.back() != "..") {
+            parts.pop_back();
+        } else if (part != ".." || !is_absolute) {
+            parts.push_back(part);
+        }
+    }
+    text_out tidy{memory};
+    for (const text part : parts) {
+        if (is_absolute || !tidy.empty()) tidy << '/';
+        tidy << part;
+    }
+    return tidy.view();
+}
+
+// Length of the directory, with its slash, with which all paths of one kind begin.
+inline std::size_t common_directory(const list<text>& paths, bool is_absolute) noexcept {
+    text shared;
+    bool is_first = true;
+    for (const text path : paths) {
+        if (path.empty() || path.starts_with("/") != is_absolute) continue;
+        if (is_first) shared = path;
+        is_first = false;
+        std::size_t same = 0;
+        while (same < shared.size() && same < path.size() && shared[same] == path[same]) ++same;
+        shared = shared.substr(0, same);
+    }
+    const std::size_t slash = shared.rfind('/');
+    return slash == text::npos || slash == 0 ? 0 : slash + 1;
+}
+
+// Changes the paths in place; "" stays "", and equal files get equal names.
+inline void shorten_paths(arena& memory, list<text>& paths) {
+    for (text& path : paths) path = tidy_path(memory, path);
+    const std::size_t cuts[] = {common_directory(paths, false), common_directory(paths, true)};
+    table<text, text> meanings{memory};  // for each short name: the path, or "" if there are two
+    for (const text path : paths) {
+        if (path.empty()) continue;
+        const text name = path.substr(cuts[path.starts_with("/") ? 1 : 0]);
+        const auto meaning = meanings.insert(name);
+        if (meaning.is_new) {
+            meaning.value = path;
+        } else if (meaning.value != path) {
+            meaning.value = {};
+        }
+    }
+    for (text& path : paths) {
+        if (path.empty()) continue;
+        const text name = path.substr(cuts[path.starts_with("/") ? 1 : 0]);
+        if (!meanings.find(name)->empty()) path = name;
+    }
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_PLACES_SHORTEN_PATHS_HPP
+
 // name_brackets.hpp - skips words, brackets and operators in demangled names.
 
-#ifndef ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP
-#define ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP
+#ifndef ALLOCSCOPE_SPELLING_NAME_BRACKETS_HPP
+#define ALLOCSCOPE_SPELLING_NAME_BRACKETS_HPP
 
 ALLOCSCOPE_COOL_BEGIN
 
@@ -20698,12 +20738,12 @@ ALLOCSCOPE_NOINLINE text first_argument(arena& memory, text bracketed) {
 
 ALLOCSCOPE_COOL_END
 
-#endif  // ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP
+#endif  // ALLOCSCOPE_SPELLING_NAME_BRACKETS_HPP
 
 // function_name.hpp - parses a demangled function name into its own qualified name.
 
-#ifndef ALLOCSCOPE_TYPES_FUNCTION_NAME_HPP
-#define ALLOCSCOPE_TYPES_FUNCTION_NAME_HPP
+#ifndef ALLOCSCOPE_SPELLING_FUNCTION_NAME_HPP
+#define ALLOCSCOPE_SPELLING_FUNCTION_NAME_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -20970,7 +21010,7 @@ inline bool is_own_operator_new(const function_name& name) noexcept {
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_TYPES_FUNCTION_NAME_HPP
+#endif  // ALLOCSCOPE_SPELLING_FUNCTION_NAME_HPP
 
 #endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
 
@@ -20978,10 +21018,12 @@ ALLOCSCOPE_COLD_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+#include <cxxabi.h>
+
 // default_arguments.hpp - drops the template arguments that nobody writes, and uses common names.
 
-#ifndef ALLOCSCOPE_TYPES_DEFAULT_ARGUMENTS_HPP
-#define ALLOCSCOPE_TYPES_DEFAULT_ARGUMENTS_HPP
+#ifndef ALLOCSCOPE_SPELLING_DEFAULT_ARGUMENTS_HPP
+#define ALLOCSCOPE_SPELLING_DEFAULT_ARGUMENTS_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -21228,12 +21270,12 @@ inline void write_arguments(text_out& out, std::size_t name_begin, list<text> ar
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_TYPES_DEFAULT_ARGUMENTS_HPP
+#endif  // ALLOCSCOPE_SPELLING_DEFAULT_ARGUMENTS_HPP
 
 // pretty_type.hpp - spells a type the way people write it, from a demangled name or from source.
 
-#ifndef ALLOCSCOPE_TYPES_PRETTY_TYPE_HPP
-#define ALLOCSCOPE_TYPES_PRETTY_TYPE_HPP
+#ifndef ALLOCSCOPE_SPELLING_PRETTY_TYPE_HPP
+#define ALLOCSCOPE_SPELLING_PRETTY_TYPE_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -21698,12 +21740,12 @@ inline text without_unnamed_namespaces(arena& memory, text type) {
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_TYPES_PRETTY_TYPE_HPP
+#endif  // ALLOCSCOPE_SPELLING_PRETTY_TYPE_HPP
 
 // pretty_function.hpp - spells a function the way people write it, from a demangled name.
 
-#ifndef ALLOCSCOPE_TYPES_PRETTY_FUNCTION_HPP
-#define ALLOCSCOPE_TYPES_PRETTY_FUNCTION_HPP
+#ifndef ALLOCSCOPE_SPELLING_PRETTY_FUNCTION_HPP
+#define ALLOCSCOPE_SPELLING_PRETTY_FUNCTION_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -21759,100 +21801,45 @@ inline text pretty_function(arena& memory, text function) {
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_TYPES_PRETTY_FUNCTION_HPP
+#endif  // ALLOCSCOPE_SPELLING_PRETTY_FUNCTION_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+// kept_texts.hpp - the texts of all resolved addresses; equal texts are kept once.
 
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
-    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_REPORT) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+#ifndef ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
+#define ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
 
-// shorten_paths.hpp - removes the directory that all files share from their names.
-
-#ifndef ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
-#define ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
-
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
-// Turns "/a/b/../c/./d.cpp" into "/a/c/d.cpp". A relative path keeps the ".." at its beginning.
-inline text tidy_path(arena& memory, text path) {
-    const bool is_absolute = path.starts_with("/");
-    list<text> parts{memory};
-    std::size_t at = 0;
-    while (at < path.size()) {
-        std::size_t end = path.find('/', at);
-        if (end == text::npos) end = path.size();
-        const text part = path.substr(at, end - at);
-        at = end + 1;
-        if (part.empty() || part == ".") continue;
-        if (part == ".." && !parts.empty() && parts.back() != "..") {
-            parts.pop_back();
-        } else if (part != ".." || !is_absolute) {
-            parts.push_back(part);
-        }
-    }
-    text_out tidy{memory};
-    for (const text part : parts) {
-        if (is_absolute || !tidy.empty()) tidy << '/';
-        tidy << part;
-    }
-    return tidy.view();
-}
+class kept_texts {
+public:
+    ALLOCSCOPE_INLINE explicit kept_texts(arena& kept) noexcept : kept_(kept), texts_(kept) {}
 
-// Length of the directory, with its slash, with which all paths of one kind begin.
-inline std::size_t common_directory(const list<text>& paths, bool is_absolute) noexcept {
-    text shared;
-    bool is_first = true;
-    for (const text path : paths) {
-        if (path.empty() || path.starts_with("/") != is_absolute) continue;
-        if (is_first) shared = path;
-        is_first = false;
-        std::size_t same = 0;
-        while (same < shared.size() && same < path.size() && shared[same] == path[same]) ++same;
-        shared = shared.substr(0, same);
+    // A zero-terminated copy that lives as long as the arena.
+    text keep(text wanted) {
+        if (const text* known = texts_.find(wanted)) return *known;
+        const text kept = copy_of(kept_, wanted);
+        texts_[kept] = kept;
+        return kept;
     }
-    const std::size_t slash = shared.rfind('/');
-    return slash == text::npos || slash == 0 ? 0 : slash + 1;
-}
 
-// Changes the paths in place; "" stays "", and equal files get equal names.
-inline void shorten_paths(arena& memory, list<text>& paths) {
-    for (text& path : paths) path = tidy_path(memory, path);
-    const std::size_t cuts[] = {common_directory(paths, false), common_directory(paths, true)};
-    table<text, text> meanings{memory};  // for each short name: the path, or "" if there are two
-    for (const text path : paths) {
-        if (path.empty()) continue;
-        const text name = path.substr(cuts[path.starts_with("/") ? 1 : 0]);
-        const auto meaning = meanings.insert(name);
-        if (meaning.is_new) {
-            meaning.value = path;
-        } else if (meaning.value != path) {
-            meaning.value = {};
-        }
-    }
-    for (text& path : paths) {
-        if (path.empty()) continue;
-        const text name = path.substr(cuts[path.starts_with("/") ? 1 : 0]);
-        if (!meanings.find(name)->empty()) path = name;
-    }
-}
+    ALLOCSCOPE_INLINE arena& memory() const noexcept { return kept_; }
+
+    // Memory that callers borrow to build a text before it is kept.
+    arena& scratch() noexcept { return scratch_; }
+
+private:
+    arena& kept_;
+    arena scratch_;
+    table<text, text> texts_;
+};
 
 }  // namespace symbolize
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_COOL_END
 
-#endif  // ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
-    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-#include <cxxabi.h>
+#endif  // ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
 
 // book_texts.hpp - the texts that rows point to; equal texts are kept once.
 
@@ -22083,6 +22070,486 @@ void show_stack(Shown& made, const named_stack& stack, const char* file, std::ui
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_NAMED_STACK_HPP
+
+// type_names.hpp - the names of types in the debug information of one unit, and their sizes.
+
+#ifndef ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
+#define ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// One type of a unit. Types with the same name form a chain.
+struct named_type {
+    text whole;               // its own name with its template arguments
+    text qualified;           // with its scopes; "" if one of these is a function or a template
+    text within;              // these scopes, if `qualified` is ""
+    std::uint64_t bytes = 0;  // of an object; 0: unknown, or not a class
+    const named_type* next = nullptr;
+    std::size_t defaults = 0;  // how many of its last template arguments are the defaults
+};
+
+class type_names {
+public:
+    // The unit must have been loaded. Types that dwz moved to partial units are included.
+    explicit type_names(const debug_unit& unit) : names_(unit.home->memory()) {
+        arena scratch;
+        imported_units all{scratch, this};
+        all.add(unit);
+        for (std::size_t i = 0; i < all.units.size(); ++i) add_types_of(*all.units[i], all);
+    }
+
+    // A type or a namespace, by its own name: "widget" for app::widget<int>.
+    ALLOCSCOPE_INLINE bool has(text name) const { return names_.find(name) != nullptr; }
+
+    // Whether only classes with template arguments have this name.
+    ALLOCSCOPE_INLINE bool is_template(text name) const {
+        const named_type* type = all(name);
+        if (type == nullptr) return false;
+        while (type != nullptr && type->whole.contains("<")) type = type->next;
+        return type == nullptr;
+    }
+
+    // Whether some types have their names in a unit that could not be read.
+    ALLOCSCOPE_INLINE bool lacks_names() const noexcept { return lacks_names_; }
+
+    // False with -g1: the unit describes no types, but perhaps the scopes of functions.
+    ALLOCSCOPE_INLINE bool has_sizes() const noexcept { return has_sizes_; }
+
+    // What the name means in `function`, which has its scopes before it: the name with the
+    // namespaces and classes around it. The innermost scope is searched first. "" if the meaning is
+    // not certain.
+    text qualified(text name, text function) const {
+        text found;
+        std::size_t scope_bytes = 0;
+        for (const named_type* type = all(name); type != nullptr; type = type->next) {
+            if (type->qualified.empty()) {
+                if (may_be_within(type->within, function)) return {};
+                continue;
+            }
+            const std::size_t bytes = type->qualified.size() - name.size();
+            if (!is_around(type->qualified.substr(0, bytes), function)) continue;
+            if (found.empty() || bytes > scope_bytes) {
+                found = type->qualified;
+                scope_bytes = bytes;
+            }
+        }
+        return found;
+    }
+
+    // The only type with that name, with its scopes; "" if there are several, or if it is not
+    // certain. A `using` or a base class can make it visible anywhere.
+    text only(text name) const {
+        const named_type* const first = all(name);
+        for (const named_type* type = first; type != nullptr; type = type->next) {
+            if (type->qualified != first->qualified) return {};
+        }
+        return first != nullptr ? first->qualified : text{};
+    }
+
+    // Whether all types with that path are classes or enumerations whose sizes are known. Those of
+    // app::chain<int>::node and app::chain<char>::node have the path "app::chain::node".
+    bool are_classes(text path) const {
+        const std::size_t colons = path.rfind(':');
+        const text own = path.substr(colons == text::npos ? 0 : colons + 1);
+        const text scope = path.substr(0, colons == text::npos ? 0 : colons - 1);
+        bool is_found = false;
+        for (const named_type* type = all(own); type != nullptr; type = type->next) {
+            const bool is_named = !type->qualified.empty();
+            if (is_named ? type->qualified != path : type->within != scope) continue;
+            if (type->bytes == 0) return false;
+            is_found = true;
+        }
+        return is_found;
+    }
+
+    // All types with that name. The name has no template arguments. Null: there are none.
+    const named_type* all(text name) const {
+        const named_type* const* first = names_.find(name);
+        return first != nullptr ? *first : nullptr;
+    }
+
+private:
+    struct open_scope {
+        std::int64_t depth = 0;
+        text name;
+        bool is_named = true;        // whether a name in it can be spelled
+        named_type* type = nullptr;  // if it is a class
+    };
+
+    // A unit, and the partial units that it imports, each once.
+    struct imported_units {
+        ALLOCSCOPE_INLINE imported_units(arena& memory, type_names* made)
+            : of(made), units(memory), known(memory) {}
+        void add(const debug_unit& unit) {
+            type_names*& reader = known[unit.header.first_entry | unit.header.file];
+            if (reader == nullptr) units.push_back(&unit);
+            reader = of;
+        }
+        type_names* of;
+        list<const debug_unit*> units;
+        table<std::uint64_t, type_names*> known;
+    };
+
+    static constexpr text unnamed_namespace = "(anonymous namespace)";
+
+    void add_types_of(const debug_unit& unit, imported_units& all);
+
+    // Only partial units are added. With -flto whole units are imported, too: these are other
+    // source files.
+    static ALLOCSCOPE_INLINE void add_imported(const debug_unit& unit, entry_walker& walker,
+                                               imported_units& all) {
+        std::uint16_t name = 0;
+        detail::dwarf_value value;
+        while (walker.next_value(name, value)) {
+            if (name != detail::dwarf::at_import) continue;
+            const debug_unit* imported =
+                unit.home->unit_of_entry(detail::dwarf_reference(unit.header, value));
+            if (imported != nullptr && imported->is_partial) all.add(*imported);
+        }
+    }
+
+    void read_entry(const debug_unit& unit, entry_walker& walker, named_type& into) {
+        std::uint16_t name = 0;
+        detail::dwarf_value value;
+        while (walker.next_value(name, value)) {
+            if (name == detail::dwarf::at_name) {
+                into.whole = detail::dwarf_text(unit.home->sections(), unit.header, value);
+            } else if (name == detail::dwarf::at_byte_size) {
+                into.bytes = value.number;
+            } else if (name == detail::dwarf::at_signature) {
+                const debug_units::told_type told = unit.home->read_type(value.number);
+                lacks_names_ = lacks_names_ || (told.name.empty() && into.whole.empty());
+                into.bytes = told.bytes;
+                if (into.whole.empty()) into.whole = told.name;
+            }
+        }
+    }
+
+    // "app::" encloses "app::run", and so does "app::(anonymous namespace)::".
+    static bool is_around(text scope, text function) noexcept {
+        constexpr text unnamed = "(anonymous namespace)::";
+        while (!scope.empty()) {
+            text& shorter = scope.starts_with(unnamed) ? scope : function;
+            if (shorter.starts_with(unnamed)) {
+                shorter.remove_prefix(unnamed.size());
+            } else if (function.empty() || scope.front() != function.front()) {
+                return false;
+            } else {
+                scope.remove_prefix(1);
+                function.remove_prefix(1);
+            }
+        }
+        return true;
+    }
+
+    // A type in a template or a function is meant only there. Some scopes have no names.
+    static bool may_be_within(text scope, text function) noexcept {
+        return scope.empty() || scope.ends_with("::") || scope.contains("::::") ||
+               is_around(scope, function);
+    }
+
+    // Returns the new entry; null if there is an equal one.
+    named_type* add(arena& memory, text own, const named_type& type) {
+        has_sizes_ = has_sizes_ || type.bytes != 0;
+        const auto known = names_.insert(own);
+        int looked_at = 0;  // the search is short, because equal entries are close to each other
+        for (const named_type* at = known.value; at != nullptr && looked_at < 8; at = at->next) {
+            if (at->qualified == type.qualified && at->within == type.within &&
+                at->whole == type.whole && at->bytes == type.bytes) {
+                return nullptr;
+            }
+            ++looked_at;
+        }
+        named_type* kept = memory.make<named_type>(type);
+        kept->next = known.value;
+        known.value = kept;
+        return kept;
+    }
+
+    // Whether the argument of a template parameter is the default.
+    static ALLOCSCOPE_INLINE bool is_default(entry_walker& walker) {
+        std::uint16_t name = 0;
+        detail::dwarf_value value;
+        bool is_flagged = false;
+        while (walker.next_value(name, value)) {
+            is_flagged = is_flagged || name == detail::dwarf::at_default_value;
+        }
+        return is_flagged;
+    }
+
+    static ALLOCSCOPE_INLINE bool is_template_parameter(std::uint16_t tag) noexcept {
+        return tag == detail::dwarf::tag_template_type_parameter ||
+               tag == detail::dwarf::tag_template_value_parameter ||
+               tag == detail::dwarf::tag_template_template_parameter;
+    }
+
+    table<text, const named_type*> names_;
+    bool lacks_names_ = false;
+    bool has_sizes_ = false;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+// The loop sees every entry of a unit, except those of functions that describe no type.
+ALLOCSCOPE_COOL_BEGIN
+
+namespace symbolize {
+
+ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, imported_units& all) {
+    arena scratch;
+    arena& memory = unit.home->memory();
+    list<open_scope> open{scratch};
+    std::size_t next_scope = 0;
+    entry_walker walker = unit.walk(unit.header.first_entry);
+    walker.next();  // the unit itself is not a scope
+    while (walker.next()) {
+        const abbreviation* shape = walker.shape();
+        if (shape == nullptr) {
+            if (!open.empty() && open.back().depth + 1 == walker.depth()) open.pop_back();
+            continue;
+        }
+        const std::uint16_t tag = shape->tag;
+        if (tag == detail::dwarf::tag_imported_unit) add_imported(unit, walker, all);
+        if (!open.empty() && open.back().type != nullptr && is_template_parameter(tag) &&
+            open.back().depth + 1 == walker.depth()) {
+            // clang also marks one with another argument behind it.
+            std::size_t& defaults = open.back().type->defaults;
+            defaults = is_default(walker) ? defaults + 1 : 0;
+        }
+        if (!shape->opens_scope && !shape->names_type) continue;
+        const std::int64_t depth = walker.depth();
+        if (shape->opens_scope) {
+            while (next_scope < unit.scopes.size() &&
+                   unit.scopes[next_scope].begin < walker.offset()) {
+                ++next_scope;
+            }
+            if (tag == detail::dwarf::tag_subprogram && next_scope < unit.scopes.size() &&
+                unit.scopes[next_scope].begin == walker.offset() &&
+                !unit.scopes[next_scope].has_types) {
+                walker.skip_children(unit.scopes[next_scope].end);
+                continue;
+            }
+        }
+        const bool is_scope = shape->opens_scope;
+        named_type type;
+        read_entry(unit, walker, type);
+        const open_scope outer = open.empty() ? open_scope{} : open.back();
+        const bool is_unnamed = tag == detail::dwarf::tag_namespace && type.whole.empty();
+        const text own =
+            is_unnamed ? unnamed_namespace : type.whole.substr(0, type.whole.find('<'));
+        const text qualified = outer.name.empty() ? own : joined(memory, outer.name, "::", own);
+        named_type* kept = nullptr;
+        if (names_a_type(tag) && !type.whole.empty()) {
+            (outer.is_named ? type.qualified : type.within) =
+                outer.is_named ? qualified : outer.name;
+            kept = add(memory, own, type);
+        }
+        if (!is_scope) continue;
+        const bool is_named = outer.is_named && !own.empty() && own.size() >= type.whole.size() &&
+                              tag != detail::dwarf::tag_subprogram;
+        open.push_back({depth, qualified, is_named, kept});
+    }
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
+
+// class_size.hpp - compares the size of a block with that of an object of a type.
+
+#ifndef ALLOCSCOPE_SOURCE_CLASS_SIZE_HPP
+#define ALLOCSCOPE_SOURCE_CLASS_SIZE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+enum class size_fit {
+    unknown,  // no description of the class, or several with this name
+    same,
+    other
+};
+
+// The size of a pointer or of an arithmetic type, as pretty_type or C spells it; 0: it is neither.
+inline std::uint64_t bytes_of_plain_type(text type) noexcept {
+    // Not static: g++ would give it a symbol that keeps a plugin mapped after dlclose.
+    constexpr struct {
+        const char* name;
+        std::uint8_t bytes;
+    } arithmetic[] = {
+        {"bool", 1},         {"char", 1},           {"signed char", 1}, {"unsigned char", 1},
+        {"short", 2},        {"unsigned short", 2}, {"int", 4},         {"unsigned", 4},
+        {"unsigned int", 4}, {"wchar_t", 4},        {"char32_t", 4},    {"float", 4},
+        {"long", 8},         {"unsigned long", 8},  {"long long", 8},   {"unsigned long long", 8},
+        {"double", 8},       {"long double", 16},   {"std::byte", 1},   {"_Bool", 1}};
+    if (type.ends_with("*")) return sizeof(void*);
+    for (const auto& each : arithmetic) {
+        if (type == each.name) return each.bytes;
+    }
+    return 0;
+}
+
+// `type` is spelled as by a demangler or in a source file. A class inside a function is looked up
+// by its own name, because the debug information does not have the parameters of that function.
+inline size_fit compare_size(arena& memory, text type, const type_names& known,
+                             std::uint64_t block_bytes) {
+    const std::uint64_t plain = bytes_of_plain_type(type);
+    if (plain != 0) return plain == block_bytes ? size_fit::same : size_fit::other;
+    // No class has this name in the debug information.
+    const bool is_string = type == "std::string";
+    const function_name name =
+        parse_function_name(memory, is_string ? text{"std::basic_string<char>"} : type);
+    if (!name.is_known()) return size_fit::unknown;
+    const name_component& own = name.last();
+    const text path{name.whole.data(),
+                    static_cast<std::size_t>(own.name.end() - name.whole.data())};
+    // Of classes of the standard library nobody writes the arguments that are the defaults.
+    const bool is_standard = path.starts_with("std::");
+    const text wanted =
+        pretty_type(memory, is_standard ? type : joined(memory, own.name, own.arguments));
+    bool is_scoped = false;  // a class with that name is in that scope
+    for (const named_type* each = known.all(own.name); each != nullptr; each = each->next) {
+        is_scoped = is_scoped || (each->qualified == path && each->bytes != 0);
+    }
+    size_fit fit = size_fit::unknown;
+    for (const named_type* each = known.all(own.name); each != nullptr; each = each->next) {
+        const bool is_outer = each->qualified.size() < path.size() && !each->qualified.empty() &&
+                              path.ends_with(each->qualified);  // not that of the function
+        if (is_outer || (is_scoped && each->qualified != path)) continue;
+        const bool is_alias = each->bytes == 0;  // or only declared: its size is unknown
+        if (is_alias && own.arguments.empty()) return size_fit::unknown;
+        const text whole =
+            is_standard ? joined(memory, each->qualified, each->whole.substr(own.name.size()))
+                        : each->whole;
+        if (is_alias || pretty_type(memory, whole) != wanted) continue;
+        if (each->bytes == block_bytes) return size_fit::same;
+        fit = size_fit::other;
+    }
+    return fit;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SOURCE_CLASS_SIZE_HPP
+
+// code_location.hpp - what is known about a code address: module, symbol, logical frames.
+
+#ifndef ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
+#define ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace symbolize {
+
+struct code_frame {
+    text function;      // demangled; "" when unknown
+    text linkage_name;  // the linker's name; "" when the debug information has none
+    text file;          // with its directory, as the debug information has it; "" unknown
+    int line = 0;       // 0: unknown
+    int column = 0;
+    std::uint64_t built_ns = 0;  // when the file of its module was written; 0: not known
+    bool is_inlined = false;
+    // True: the compiler gave the call no line, and this is a line close to it.
+    bool is_nearby = false;
+    // True: the only known line is the library's, and it is left out because readers would take it
+    // for a line of this function.
+    bool is_line_withheld = false;
+    // True: the compiler made this constructor or assignment, and its line is that of the class.
+    bool is_implicit = false;
+    bool may_be_implicit = false;
+};
+
+// A line and column of a source file.
+struct line_and_column {
+    std::uint32_t line = 0;
+    std::uint32_t column = 0;
+};
+
+// A few places in one source file, the most telling first.
+class source_places {
+public:
+    // The array is not copied. There is at least one place.
+    source_places(const line_and_column* places, std::size_t count) noexcept
+        : begin_(places), count_(count), first_line_(places->line), last_line_(places->line) {
+        for (std::size_t i = 1; i < count; ++i) {
+            if (places[i].line < first_line_) first_line_ = places[i].line;
+            if (places[i].line > last_line_) last_line_ = places[i].line;
+        }
+    }
+
+    std::size_t count() const noexcept { return count_; }
+
+    // The number of the place; count(): it is none of them. Asked for every row of a function.
+    ALLOCSCOPE_INLINE std::size_t find(std::uint32_t line, std::uint32_t column) const noexcept {
+        if (line < first_line_ || line > last_line_) return count_;
+        std::size_t i = 0;
+        while (i < count_ && (begin_[i].line != line || begin_[i].column != column)) ++i;
+        return i;
+    }
+
+private:
+    const line_and_column* begin_;
+    std::size_t count_;
+    std::uint32_t first_line_;
+    std::uint32_t last_line_;
+};
+
+// The nearest lines before and after a call, in the same function and file, that differ from the
+// line of the call; 0: there is none.
+struct lines_near_call {
+    int before = 0;
+    int behind = 0;
+    int before_column = 0;  // 0: the code before is that of an inlined call
+};
+
+struct code_location {
+    std::uint64_t address = 0;
+    text module;                      // path of the program or library; "" when in none
+    std::uint64_t module_offset = 0;  // the linked address, as in addr2line and objdump
+    bool is_unloaded = false;         // the module is gone, and so is its file
+    text symbol;                      // demangled function of .symtab or .dynsym; "" unknown
+    std::uint64_t symbol_offset = 0;  // distance from that function's start
+    // Innermost first; at least one when a symbol or a line is known.
+    list<code_frame> frames;
+};
+
+// Whether a file is a library of the C and C++ implementation, or of a compiler's runtime, or the
+// loader, by its name. No row needs a line of these, so their debug information is not read even if
+// it is installed.
+inline bool is_system_library(text path) noexcept {
+    const std::size_t slash = path.rfind('/');
+    if (slash != text::npos) path.remove_prefix(slash + 1);
+    constexpr const char* names[] = {
+        "libc.so",      "libc-2",      "libstdc++.so",   "libc++.so",
+        "libc++abi.so", "libgcc_s.so", "libm.so",        "libpthread.so",
+        "libdl.so",     "librt.so",    "ld-linux",       "liballocscope_preload.so",
+        "libgomp.so",   "libomp.so",   "libgfortran.so", "libquadmath.so"};
+    for (const text name : names) {
+        if (path.starts_with(name)) return true;
+    }
+    return false;
+}
+
+// Whether a file is a header of libstdc++ or libc++. Everything in such a header belongs to the
+// library, even a function whose scope is missing in the debug information.
+inline bool is_standard_header(text file) noexcept {
+    // This is asked several times for each frame, and few paths have a '+'.
+    return file.find('+') != text::npos && file.contains("/include/c++/");
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
 
 // entry_facts.hpp - what one entry of the debug information says about a function or a type.
 
@@ -22772,116 +23239,102 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_ENTRY_TYPES_HPP
 
-// code_location.hpp - what is known about a code address: module, symbol, logical frames.
+// type_knowledge.hpp - what the source readers may ask the debug information about names.
 
-#ifndef ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
-#define ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
+#ifndef ALLOCSCOPE_SOURCE_TYPE_KNOWLEDGE_HPP
+#define ALLOCSCOPE_SOURCE_TYPE_KNOWLEDGE_HPP
 
 ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
-struct code_frame {
-    text function;      // demangled; "" when unknown
-    text linkage_name;  // the linker's name; "" when the debug information has none
-    text file;          // with its directory, as the debug information has it; "" unknown
-    int line = 0;       // 0: unknown
-    int column = 0;
-    std::uint64_t built_ns = 0;  // when the file of its module was written; 0: not known
-    bool is_inlined = false;
-    // True: the compiler gave the call no line, and this is a line close to it.
-    bool is_nearby = false;
-    // True: the only known line is the library's, and it is left out because readers would take it
-    // for a line of this function.
-    bool is_line_withheld = false;
-    // True: the compiler made this constructor or assignment, and its line is that of the class.
-    bool is_implicit = false;
-    bool may_be_implicit = false;
+enum class name_kind {
+    unknown,
+    undescribed,     // the debug information describes no types, and the name is no usual macro's
+    type,            // or a namespace
+    class_template,  // without arguments it is not the name of a type
+    believed         // nobody knows, and every name is believed
 };
 
-// A line and column of a source file.
-struct line_and_column {
-    std::uint32_t line = 0;
-    std::uint32_t column = 0;
-};
+// What the debug information around the frame says about types.
+struct type_knowledge {
+    name_kind (*kind)(void* context, text name) = nullptr;  // null: every name is believed
+    void* context = nullptr;
+    // What the name means in `function`, which is given by its qualified name: the name with its
+    // scopes; "" if that is not certain.
+    text (*qualified)(void* context, text name, text function) = nullptr;
+    // The only type with that name, with its scopes; "" if that is not certain.
+    text (*only)(void* context, text name) = nullptr;
+    // The size of the types with that name in bytes; 0: one of them is an alias, or of another or
+    // unknown size. Null: no size is known.
+    std::uint64_t (*bytes)(void* context, text name) = nullptr;
+    // Whether only classes and enumerations have that path, which is without template arguments.
+    // Null: that is not known.
+    bool (*are_classes)(void* context, text path) = nullptr;
+    // What a name stands for in the frame's function: a template parameter, an alias, or a member
+    // of one of these ("T::value"); for a variable, its type. "" if that is not certain. Null:
+    // there is no such information.
+    text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
+    // What a constructor or function named `own` makes that the frame's function calls at the first
+    // of these places where that is certain; "" if it is at none. If `own` is "", any constructor.
+    // The file is that of the frame.
+    text (*made)(void* context, text own, const source_places& places, arena& memory) = nullptr;
+    // Whether the frame's function has, for a place in the source, code that calls the same as the
+    // frame. Null: that is not known.
+    bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;
+    // The source is C: where an alias is visible, only the function can have a variable with its
+    // name.
+    bool is_c = false;
 
-// A few places in one source file, the most telling first.
-class source_places {
-public:
-    // The array is not copied. There is at least one place.
-    source_places(const line_and_column* places, std::size_t count) noexcept
-        : begin_(places), count_(count), first_line_(places->line), last_line_(places->line) {
-        for (std::size_t i = 1; i < count; ++i) {
-            if (places[i].line < first_line_) first_line_ = places[i].line;
-            if (places[i].line > last_line_) last_line_ = places[i].line;
-        }
+    // What the functions above say, or the least that is certain without them.
+    name_kind kind_of(text name) const;
+    text qualified_in(text name, text function) const;
+    text only_of(text name) const;
+    std::uint64_t bytes_of(text name) const;
+    bool are_known_classes(text path) const;
+    text meaning_of(text name, asked_name wanted, arena& memory) const;
+    text made_by(text own, const source_places& places, arena& memory) const;
+    bool may_call_at(text file, int line, int column) const;
+
+    // What is known where the code is that of another frame or function.
+    type_knowledge elsewhere() const noexcept {
+        type_knowledge less = *this;
+        less.meaning = nullptr;
+        less.made = nullptr;
+        return less;
     }
-
-    std::size_t count() const noexcept { return count_; }
-
-    // The number of the place; count(): it is none of them. Asked for every row of a function.
-    ALLOCSCOPE_INLINE std::size_t find(std::uint32_t line, std::uint32_t column) const noexcept {
-        if (line < first_line_ || line > last_line_) return count_;
-        std::size_t i = 0;
-        while (i < count_ && (begin_[i].line != line || begin_[i].column != column)) ++i;
-        return i;
-    }
-
-private:
-    const line_and_column* begin_;
-    std::size_t count_;
-    std::uint32_t first_line_;
-    std::uint32_t last_line_;
 };
 
-// The nearest lines before and after a call, in the same function and file, that differ from the
-// line of the call; 0: there is none.
-struct lines_near_call {
-    int before = 0;
-    int behind = 0;
-    int before_column = 0;  // 0: the code before is that of an inlined call
-};
-
-struct code_location {
-    std::uint64_t address = 0;
-    text module;                      // path of the program or library; "" when in none
-    std::uint64_t module_offset = 0;  // the linked address, as in addr2line and objdump
-    bool is_unloaded = false;         // the module is gone, and so is its file
-    text symbol;                      // demangled function of .symtab or .dynsym; "" unknown
-    std::uint64_t symbol_offset = 0;  // distance from that function's start
-    // Innermost first; at least one when a symbol or a line is known.
-    list<code_frame> frames;
-};
-
-// Whether a file is a library of the C and C++ implementation, or of a compiler's runtime, or the
-// loader, by its name. No row needs a line of these, so their debug information is not read even if
-// it is installed.
-inline bool is_system_library(text path) noexcept {
-    const std::size_t slash = path.rfind('/');
-    if (slash != text::npos) path.remove_prefix(slash + 1);
-    constexpr const char* names[] = {
-        "libc.so",      "libc-2",      "libstdc++.so",   "libc++.so",
-        "libc++abi.so", "libgcc_s.so", "libm.so",        "libpthread.so",
-        "libdl.so",     "librt.so",    "ld-linux",       "liballocscope_preload.so",
-        "libgomp.so",   "libomp.so",   "libgfortran.so", "libquadmath.so"};
-    for (const text name : names) {
-        if (path.starts_with(name)) return true;
-    }
-    return false;
+inline name_kind type_knowledge::kind_of(text name) const {
+    return kind != nullptr ? kind(context, name) : name_kind::believed;
 }
-
-// Whether a file is a header of libstdc++ or libc++. Everything in such a header belongs to the
-// library, even a function whose scope is missing in the debug information.
-inline bool is_standard_header(text file) noexcept {
-    // This is asked several times for each frame, and few paths have a '+'.
-    return file.find('+') != text::npos && file.contains("/include/c++/");
+inline text type_knowledge::qualified_in(text name, text function) const {
+    return qualified != nullptr ? qualified(context, name, function) : text{};
+}
+inline text type_knowledge::only_of(text name) const {
+    return only != nullptr ? only(context, name) : text{};
+}
+inline std::uint64_t type_knowledge::bytes_of(text name) const {
+    return bytes != nullptr ? bytes(context, name) : 0;
+}
+inline bool type_knowledge::are_known_classes(text path) const {
+    return are_classes != nullptr && are_classes(context, path);
+}
+inline text type_knowledge::meaning_of(text name, asked_name wanted, arena& memory) const {
+    return meaning != nullptr ? meaning(context, name, wanted, memory) : text{};
+}
+inline text type_knowledge::made_by(text own, const source_places& places, arena& memory) const {
+    return made != nullptr ? made(context, own, places, memory) : text{};
+}
+inline bool type_knowledge::may_call_at(text file, int line, int column) const {
+    return has_call_at == nullptr || has_call_at(context, file, line, column);
 }
 
 }  // namespace symbolize
 
 ALLOCSCOPE_COOL_END
 
-#endif  // ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
+#endif  // ALLOCSCOPE_SOURCE_TYPE_KNOWLEDGE_HPP
 
 // call_sites.hpp - which function each call means in the source, whatever the machine code calls.
 
@@ -24534,296 +24987,6 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
 
-// type_names.hpp - the names of types in the debug information of one unit, and their sizes.
-
-#ifndef ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
-#define ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// One type of a unit. Types with the same name form a chain.
-struct named_type {
-    text whole;               // its own name with its template arguments
-    text qualified;           // with its scopes; "" if one of these is a function or a template
-    text within;              // these scopes, if `qualified` is ""
-    std::uint64_t bytes = 0;  // of an object; 0: unknown, or not a class
-    const named_type* next = nullptr;
-    std::size_t defaults = 0;  // how many of its last template arguments are the defaults
-};
-
-class type_names {
-public:
-    // The unit must have been loaded. Types that dwz moved to partial units are included.
-    explicit type_names(const debug_unit& unit) : names_(unit.home->memory()) {
-        arena scratch;
-        imported_units all{scratch, this};
-        all.add(unit);
-        for (std::size_t i = 0; i < all.units.size(); ++i) add_types_of(*all.units[i], all);
-    }
-
-    // A type or a namespace, by its own name: "widget" for app::widget<int>.
-    ALLOCSCOPE_INLINE bool has(text name) const { return names_.find(name) != nullptr; }
-
-    // Whether only classes with template arguments have this name.
-    ALLOCSCOPE_INLINE bool is_template(text name) const {
-        const named_type* type = all(name);
-        if (type == nullptr) return false;
-        while (type != nullptr && type->whole.contains("<")) type = type->next;
-        return type == nullptr;
-    }
-
-    // Whether some types have their names in a unit that could not be read.
-    ALLOCSCOPE_INLINE bool lacks_names() const noexcept { return lacks_names_; }
-
-    // False with -g1: the unit describes no types, but perhaps the scopes of functions.
-    ALLOCSCOPE_INLINE bool has_sizes() const noexcept { return has_sizes_; }
-
-    // What the name means in `function`, which has its scopes before it: the name with the
-    // namespaces and classes around it. The innermost scope is searched first. "" if the meaning is
-    // not certain.
-    text qualified(text name, text function) const {
-        text found;
-        std::size_t scope_bytes = 0;
-        for (const named_type* type = all(name); type != nullptr; type = type->next) {
-            if (type->qualified.empty()) {
-                if (may_be_within(type->within, function)) return {};
-                continue;
-            }
-            const std::size_t bytes = type->qualified.size() - name.size();
-            if (!is_around(type->qualified.substr(0, bytes), function)) continue;
-            if (found.empty() || bytes > scope_bytes) {
-                found = type->qualified;
-                scope_bytes = bytes;
-            }
-        }
-        return found;
-    }
-
-    // The only type with that name, with its scopes; "" if there are several, or if it is not
-    // certain. A `using` or a base class can make it visible anywhere.
-    text only(text name) const {
-        const named_type* const first = all(name);
-        for (const named_type* type = first; type != nullptr; type = type->next) {
-            if (type->qualified != first->qualified) return {};
-        }
-        return first != nullptr ? first->qualified : text{};
-    }
-
-    // Whether all types with that path are classes or enumerations whose sizes are known. Those of
-    // app::chain<int>::node and app::chain<char>::node have the path "app::chain::node".
-    bool are_classes(text path) const {
-        const std::size_t colons = path.rfind(':');
-        const text own = path.substr(colons == text::npos ? 0 : colons + 1);
-        const text scope = path.substr(0, colons == text::npos ? 0 : colons - 1);
-        bool is_found = false;
-        for (const named_type* type = all(own); type != nullptr; type = type->next) {
-            const bool is_named = !type->qualified.empty();
-            if (is_named ? type->qualified != path : type->within != scope) continue;
-            if (type->bytes == 0) return false;
-            is_found = true;
-        }
-        return is_found;
-    }
-
-    // All types with that name. The name has no template arguments. Null: there are none.
-    const named_type* all(text name) const {
-        const named_type* const* first = names_.find(name);
-        return first != nullptr ? *first : nullptr;
-    }
-
-private:
-    struct open_scope {
-        std::int64_t depth = 0;
-        text name;
-        bool is_named = true;        // whether a name in it can be spelled
-        named_type* type = nullptr;  // if it is a class
-    };
-
-    // A unit, and the partial units that it imports, each once.
-    struct imported_units {
-        ALLOCSCOPE_INLINE imported_units(arena& memory, type_names* made)
-            : of(made), units(memory), known(memory) {}
-        void add(const debug_unit& unit) {
-            type_names*& reader = known[unit.header.first_entry | unit.header.file];
-            if (reader == nullptr) units.push_back(&unit);
-            reader = of;
-        }
-        type_names* of;
-        list<const debug_unit*> units;
-        table<std::uint64_t, type_names*> known;
-    };
-
-    static constexpr text unnamed_namespace = "(anonymous namespace)";
-
-    void add_types_of(const debug_unit& unit, imported_units& all);
-
-    // Only partial units are added. With -flto whole units are imported, too: these are other
-    // source files.
-    static ALLOCSCOPE_INLINE void add_imported(const debug_unit& unit, entry_walker& walker,
-                                               imported_units& all) {
-        std::uint16_t name = 0;
-        detail::dwarf_value value;
-        while (walker.next_value(name, value)) {
-            if (name != detail::dwarf::at_import) continue;
-            const debug_unit* imported =
-                unit.home->unit_of_entry(detail::dwarf_reference(unit.header, value));
-            if (imported != nullptr && imported->is_partial) all.add(*imported);
-        }
-    }
-
-    void read_entry(const debug_unit& unit, entry_walker& walker, named_type& into) {
-        std::uint16_t name = 0;
-        detail::dwarf_value value;
-        while (walker.next_value(name, value)) {
-            if (name == detail::dwarf::at_name) {
-                into.whole = detail::dwarf_text(unit.home->sections(), unit.header, value);
-            } else if (name == detail::dwarf::at_byte_size) {
-                into.bytes = value.number;
-            } else if (name == detail::dwarf::at_signature) {
-                const debug_units::told_type told = unit.home->read_type(value.number);
-                lacks_names_ = lacks_names_ || (told.name.empty() && into.whole.empty());
-                into.bytes = told.bytes;
-                if (into.whole.empty()) into.whole = told.name;
-            }
-        }
-    }
-
-    // "app::" encloses "app::run", and so does "app::(anonymous namespace)::".
-    static bool is_around(text scope, text function) noexcept {
-        constexpr text unnamed = "(anonymous namespace)::";
-        while (!scope.empty()) {
-            text& shorter = scope.starts_with(unnamed) ? scope : function;
-            if (shorter.starts_with(unnamed)) {
-                shorter.remove_prefix(unnamed.size());
-            } else if (function.empty() || scope.front() != function.front()) {
-                return false;
-            } else {
-                scope.remove_prefix(1);
-                function.remove_prefix(1);
-            }
-        }
-        return true;
-    }
-
-    // A type in a template or a function is meant only there. Some scopes have no names.
-    static bool may_be_within(text scope, text function) noexcept {
-        return scope.empty() || scope.ends_with("::") || scope.contains("::::") ||
-               is_around(scope, function);
-    }
-
-    // Returns the new entry; null if there is an equal one.
-    named_type* add(arena& memory, text own, const named_type& type) {
-        has_sizes_ = has_sizes_ || type.bytes != 0;
-        const auto known = names_.insert(own);
-        int looked_at = 0;  // the search is short, because equal entries are close to each other
-        for (const named_type* at = known.value; at != nullptr && looked_at < 8; at = at->next) {
-            if (at->qualified == type.qualified && at->within == type.within &&
-                at->whole == type.whole && at->bytes == type.bytes) {
-                return nullptr;
-            }
-            ++looked_at;
-        }
-        named_type* kept = memory.make<named_type>(type);
-        kept->next = known.value;
-        known.value = kept;
-        return kept;
-    }
-
-    // Whether the argument of a template parameter is the default.
-    static ALLOCSCOPE_INLINE bool is_default(entry_walker& walker) {
-        std::uint16_t name = 0;
-        detail::dwarf_value value;
-        bool is_flagged = false;
-        while (walker.next_value(name, value)) {
-            is_flagged = is_flagged || name == detail::dwarf::at_default_value;
-        }
-        return is_flagged;
-    }
-
-    static ALLOCSCOPE_INLINE bool is_template_parameter(std::uint16_t tag) noexcept {
-        return tag == detail::dwarf::tag_template_type_parameter ||
-               tag == detail::dwarf::tag_template_value_parameter ||
-               tag == detail::dwarf::tag_template_template_parameter;
-    }
-
-    table<text, const named_type*> names_;
-    bool lacks_names_ = false;
-    bool has_sizes_ = false;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-// The loop sees every entry of a unit, except those of functions that describe no type.
-ALLOCSCOPE_COOL_BEGIN
-
-namespace symbolize {
-
-ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, imported_units& all) {
-    arena scratch;
-    arena& memory = unit.home->memory();
-    list<open_scope> open{scratch};
-    std::size_t next_scope = 0;
-    entry_walker walker = unit.walk(unit.header.first_entry);
-    walker.next();  // the unit itself is not a scope
-    while (walker.next()) {
-        const abbreviation* shape = walker.shape();
-        if (shape == nullptr) {
-            if (!open.empty() && open.back().depth + 1 == walker.depth()) open.pop_back();
-            continue;
-        }
-        const std::uint16_t tag = shape->tag;
-        if (tag == detail::dwarf::tag_imported_unit) add_imported(unit, walker, all);
-        if (!open.empty() && open.back().type != nullptr && is_template_parameter(tag) &&
-            open.back().depth + 1 == walker.depth()) {
-            // clang also marks one with another argument behind it.
-            std::size_t& defaults = open.back().type->defaults;
-            defaults = is_default(walker) ? defaults + 1 : 0;
-        }
-        if (!shape->opens_scope && !shape->names_type) continue;
-        const std::int64_t depth = walker.depth();
-        if (shape->opens_scope) {
-            while (next_scope < unit.scopes.size() &&
-                   unit.scopes[next_scope].begin < walker.offset()) {
-                ++next_scope;
-            }
-            if (tag == detail::dwarf::tag_subprogram && next_scope < unit.scopes.size() &&
-                unit.scopes[next_scope].begin == walker.offset() &&
-                !unit.scopes[next_scope].has_types) {
-                walker.skip_children(unit.scopes[next_scope].end);
-                continue;
-            }
-        }
-        const bool is_scope = shape->opens_scope;
-        named_type type;
-        read_entry(unit, walker, type);
-        const open_scope outer = open.empty() ? open_scope{} : open.back();
-        const bool is_unnamed = tag == detail::dwarf::tag_namespace && type.whole.empty();
-        const text own =
-            is_unnamed ? unnamed_namespace : type.whole.substr(0, type.whole.find('<'));
-        const text qualified = outer.name.empty() ? own : joined(memory, outer.name, "::", own);
-        named_type* kept = nullptr;
-        if (names_a_type(tag) && !type.whole.empty()) {
-            (outer.is_named ? type.qualified : type.within) =
-                outer.is_named ? qualified : outer.name;
-            kept = add(memory, own, type);
-        }
-        if (!is_scope) continue;
-        const bool is_named = outer.is_named && !own.empty() && own.size() >= type.whole.size() &&
-                              tag != detail::dwarf::tag_subprogram;
-        open.push_back({depth, qualified, is_named, kept});
-    }
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
-
 // object_contents.hpp - what was read of one program or library file, and of its debug information.
 
 #ifndef ALLOCSCOPE_SYMBOLS_OBJECT_CONTENTS_HPP
@@ -26376,182 +26539,6 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_SYMBOLIZER_HPP
 
-// class_size.hpp - compares the size of a block with that of an object of a type.
-
-#ifndef ALLOCSCOPE_TYPES_CLASS_SIZE_HPP
-#define ALLOCSCOPE_TYPES_CLASS_SIZE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-enum class size_fit {
-    unknown,  // no description of the class, or several with this name
-    same,
-    other
-};
-
-// The size of a pointer or of an arithmetic type, as pretty_type or C spells it; 0: it is neither.
-inline std::uint64_t bytes_of_plain_type(text type) noexcept {
-    // Not static: g++ would give it a symbol that keeps a plugin mapped after dlclose.
-    constexpr struct {
-        const char* name;
-        std::uint8_t bytes;
-    } arithmetic[] = {
-        {"bool", 1},         {"char", 1},           {"signed char", 1}, {"unsigned char", 1},
-        {"short", 2},        {"unsigned short", 2}, {"int", 4},         {"unsigned", 4},
-        {"unsigned int", 4}, {"wchar_t", 4},        {"char32_t", 4},    {"float", 4},
-        {"long", 8},         {"unsigned long", 8},  {"long long", 8},   {"unsigned long long", 8},
-        {"double", 8},       {"long double", 16},   {"std::byte", 1},   {"_Bool", 1}};
-    if (type.ends_with("*")) return sizeof(void*);
-    for (const auto& each : arithmetic) {
-        if (type == each.name) return each.bytes;
-    }
-    return 0;
-}
-
-// `type` is spelled as by a demangler or in a source file. A class inside a function is looked up
-// by its own name, because the debug information does not have the parameters of that function.
-inline size_fit compare_size(arena& memory, text type, const type_names& known,
-                             std::uint64_t block_bytes) {
-    const std::uint64_t plain = bytes_of_plain_type(type);
-    if (plain != 0) return plain == block_bytes ? size_fit::same : size_fit::other;
-    // No class has this name in the debug information.
-    const bool is_string = type == "std::string";
-    const function_name name =
-        parse_function_name(memory, is_string ? text{"std::basic_string<char>"} : type);
-    if (!name.is_known()) return size_fit::unknown;
-    const name_component& own = name.last();
-    const text path{name.whole.data(),
-                    static_cast<std::size_t>(own.name.end() - name.whole.data())};
-    // Of classes of the standard library nobody writes the arguments that are the defaults.
-    const bool is_standard = path.starts_with("std::");
-    const text wanted =
-        pretty_type(memory, is_standard ? type : joined(memory, own.name, own.arguments));
-    bool is_scoped = false;  // a class with that name is in that scope
-    for (const named_type* each = known.all(own.name); each != nullptr; each = each->next) {
-        is_scoped = is_scoped || (each->qualified == path && each->bytes != 0);
-    }
-    size_fit fit = size_fit::unknown;
-    for (const named_type* each = known.all(own.name); each != nullptr; each = each->next) {
-        const bool is_outer = each->qualified.size() < path.size() && !each->qualified.empty() &&
-                              path.ends_with(each->qualified);  // not that of the function
-        if (is_outer || (is_scoped && each->qualified != path)) continue;
-        const bool is_alias = each->bytes == 0;  // or only declared: its size is unknown
-        if (is_alias && own.arguments.empty()) return size_fit::unknown;
-        const text whole =
-            is_standard ? joined(memory, each->qualified, each->whole.substr(own.name.size()))
-                        : each->whole;
-        if (is_alias || pretty_type(memory, whole) != wanted) continue;
-        if (each->bytes == block_bytes) return size_fit::same;
-        fit = size_fit::other;
-    }
-    return fit;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_CLASS_SIZE_HPP
-
-// type_knowledge.hpp - what the source readers may ask the debug information about names.
-
-#ifndef ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
-#define ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace symbolize {
-
-enum class name_kind {
-    unknown,
-    undescribed,     // the debug information describes no types, and the name is no usual macro's
-    type,            // or a namespace
-    class_template,  // without arguments it is not the name of a type
-    believed         // nobody knows, and every name is believed
-};
-
-// What the debug information around the frame says about types.
-struct type_knowledge {
-    name_kind (*kind)(void* context, text name) = nullptr;  // null: every name is believed
-    void* context = nullptr;
-    // What the name means in `function`, which is given by its qualified name: the name with its
-    // scopes; "" if that is not certain.
-    text (*qualified)(void* context, text name, text function) = nullptr;
-    // The only type with that name, with its scopes; "" if that is not certain.
-    text (*only)(void* context, text name) = nullptr;
-    // The size of the types with that name in bytes; 0: one of them is an alias, or of another or
-    // unknown size. Null: no size is known.
-    std::uint64_t (*bytes)(void* context, text name) = nullptr;
-    // Whether only classes and enumerations have that path, which is without template arguments.
-    // Null: that is not known.
-    bool (*are_classes)(void* context, text path) = nullptr;
-    // What a name stands for in the frame's function: a template parameter, an alias, or a member
-    // of one of these ("T::value"); for a variable, its type. "" if that is not certain. Null:
-    // there is no such information.
-    text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
-    // What a constructor or function named `own` makes that the frame's function calls at the first
-    // of these places where that is certain; "" if it is at none. If `own` is "", any constructor.
-    // The file is that of the frame.
-    text (*made)(void* context, text own, const source_places& places, arena& memory) = nullptr;
-    // Whether the frame's function has, for a place in the source, code that calls the same as the
-    // frame. Null: that is not known.
-    bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;
-    // The source is C: where an alias is visible, only the function can have a variable with its
-    // name.
-    bool is_c = false;
-
-    // What the functions above say, or the least that is certain without them.
-    name_kind kind_of(text name) const;
-    text qualified_in(text name, text function) const;
-    text only_of(text name) const;
-    std::uint64_t bytes_of(text name) const;
-    bool are_known_classes(text path) const;
-    text meaning_of(text name, asked_name wanted, arena& memory) const;
-    text made_by(text own, const source_places& places, arena& memory) const;
-    bool may_call_at(text file, int line, int column) const;
-
-    // What is known where the code is that of another frame or function.
-    type_knowledge elsewhere() const noexcept {
-        type_knowledge less = *this;
-        less.meaning = nullptr;
-        less.made = nullptr;
-        return less;
-    }
-};
-
-inline name_kind type_knowledge::kind_of(text name) const {
-    return kind != nullptr ? kind(context, name) : name_kind::believed;
-}
-inline text type_knowledge::qualified_in(text name, text function) const {
-    return qualified != nullptr ? qualified(context, name, function) : text{};
-}
-inline text type_knowledge::only_of(text name) const {
-    return only != nullptr ? only(context, name) : text{};
-}
-inline std::uint64_t type_knowledge::bytes_of(text name) const {
-    return bytes != nullptr ? bytes(context, name) : 0;
-}
-inline bool type_knowledge::are_known_classes(text path) const {
-    return are_classes != nullptr && are_classes(context, path);
-}
-inline text type_knowledge::meaning_of(text name, asked_name wanted, arena& memory) const {
-    return meaning != nullptr ? meaning(context, name, wanted, memory) : text{};
-}
-inline text type_knowledge::made_by(text own, const source_places& places, arena& memory) const {
-    return made != nullptr ? made(context, own, places, memory) : text{};
-}
-inline bool type_knowledge::may_call_at(text file, int line, int column) const {
-    return has_call_at == nullptr || has_call_at(context, file, line, column);
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_TYPES_TYPE_KNOWLEDGE_HPP
-
 // described_types.hpp - what the debug information at a stack's addresses says about types.
 
 #ifndef ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
@@ -26854,8 +26841,8 @@ ALLOCSCOPE_COLD_END
 
 // source_tokens.hpp - splits C++ source into words and signs with their line and column.
 
-#ifndef ALLOCSCOPE_TYPES_SOURCE_TOKENS_HPP
-#define ALLOCSCOPE_TYPES_SOURCE_TOKENS_HPP
+#ifndef ALLOCSCOPE_SOURCE_SOURCE_TOKENS_HPP
+#define ALLOCSCOPE_SOURCE_SOURCE_TOKENS_HPP
 
 ALLOCSCOPE_COOL_BEGIN
 
@@ -27147,12 +27134,12 @@ ALLOCSCOPE_NOINLINE std::size_t token_behind(const list<source_token>& tokens, i
 
 ALLOCSCOPE_MILD_END
 
-#endif  // ALLOCSCOPE_TYPES_SOURCE_TOKENS_HPP
+#endif  // ALLOCSCOPE_SOURCE_SOURCE_TOKENS_HPP
 
 // bracketed_tokens.hpp - the tokens of a source file, and which bracket belongs to which.
 
-#ifndef ALLOCSCOPE_TYPES_BRACKETED_TOKENS_HPP
-#define ALLOCSCOPE_TYPES_BRACKETED_TOKENS_HPP
+#ifndef ALLOCSCOPE_SOURCE_BRACKETED_TOKENS_HPP
+#define ALLOCSCOPE_SOURCE_BRACKETED_TOKENS_HPP
 
 ALLOCSCOPE_MILD_BEGIN
 
@@ -27252,12 +27239,12 @@ ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::behind_angles(std::size_t at) 
 
 ALLOCSCOPE_MILD_END
 
-#endif  // ALLOCSCOPE_TYPES_BRACKETED_TOKENS_HPP
+#endif  // ALLOCSCOPE_SOURCE_BRACKETED_TOKENS_HPP
 
 // written_new.hpp - a `new T` of a source file: where its parts stand, and what is around it.
 
-#ifndef ALLOCSCOPE_TYPES_WRITTEN_NEW_HPP
-#define ALLOCSCOPE_TYPES_WRITTEN_NEW_HPP
+#ifndef ALLOCSCOPE_SOURCE_WRITTEN_NEW_HPP
+#define ALLOCSCOPE_SOURCE_WRITTEN_NEW_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -27303,12 +27290,12 @@ struct name_declaration {
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_TYPES_WRITTEN_NEW_HPP
+#endif  // ALLOCSCOPE_SOURCE_WRITTEN_NEW_HPP
 
 // new_reader.hpp - reads one `new T`, or one request for the bytes of objects, from tokens.
 
-#ifndef ALLOCSCOPE_TYPES_NEW_READER_HPP
-#define ALLOCSCOPE_TYPES_NEW_READER_HPP
+#ifndef ALLOCSCOPE_SOURCE_NEW_READER_HPP
+#define ALLOCSCOPE_SOURCE_NEW_READER_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -27595,12 +27582,12 @@ private:
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_TYPES_NEW_READER_HPP
+#endif  // ALLOCSCOPE_SOURCE_NEW_READER_HPP
 
 // template_scopes.hpp - which template parameters are visible at a place of a source file.
 
-#ifndef ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
-#define ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
+#ifndef ALLOCSCOPE_SOURCE_TEMPLATE_SCOPES_HPP
+#define ALLOCSCOPE_SOURCE_TEMPLATE_SCOPES_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -27833,12 +27820,12 @@ private:
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
+#endif  // ALLOCSCOPE_SOURCE_TEMPLATE_SCOPES_HPP
 
 // new_expressions.hpp - finds every `new T` of a source file, and what the file says about names.
 
-#ifndef ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
-#define ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
+#ifndef ALLOCSCOPE_SOURCE_NEW_EXPRESSIONS_HPP
+#define ALLOCSCOPE_SOURCE_NEW_EXPRESSIONS_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -28307,12 +28294,137 @@ inline std::size_t end_of_callee(const source_outline& file, std::size_t at) {
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
+#endif  // ALLOCSCOPE_SOURCE_NEW_EXPRESSIONS_HPP
+
+// source_cache.hpp - reads and parses each source file once for a report.
+
+#ifndef ALLOCSCOPE_SOURCE_SOURCE_CACHE_HPP
+#define ALLOCSCOPE_SOURCE_SOURCE_CACHE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+constexpr std::size_t max_source_files = 256;
+
+// Where a file of the debug information is, according to `folders`, the value of
+// ALLOCSCOPE_SOURCES: the first FROM counts that equals `path` up to one of its slashes. If none
+// does, `path` itself.
+inline text moved_source(arena& memory, text path, text folders) {
+    while (!folders.empty()) {
+        const std::size_t end = folders.find(':');
+        const text one = folders.substr(0, end);
+        folders = end == text::npos ? text{} : folders.substr(end + 1);
+        const std::size_t equals = one.find('=');
+        if (equals == text::npos || !path.starts_with(one.substr(0, equals))) continue;
+        const text rest = path.substr(equals);
+        const bool is_folder = equals == 0 || one[equals - 1] == '/' || rest.starts_with("/");
+        if (is_folder) return joined(memory, one.substr(equals + 1), rest);
+    }
+    return path;
+}
+
+class source_cache {
+public:
+    source_cache() noexcept : files_(memory_), implied_(memory_) {}
+    source_cache(const source_cache&) = delete;
+    source_cache& operator=(const source_cache&) = delete;
+
+    // Null if the file cannot be read, is not a regular file, has 2 MiB or more, or was changed
+    // after `built_ns` (0: unknown); or if it would be read, and `most` have been.
+    const source_outline* find(text path, std::uint64_t built_ns = 0,
+                               std::size_t most = max_source_files) {
+        // Most questions are about the file of the question before.
+        if (path != last_.path) {
+            const source_file* file = files_.find(path);
+            if (file == nullptr) {
+                if (read_files_ >= most) return nullptr;
+                const text kept = copy_of(memory_, path);
+                const char* folders = ::secure_getenv("ALLOCSCOPE_SOURCES");
+                const text moved = folders != nullptr ? moved_source(memory_, kept, folders) : kept;
+                const source_file made = read(kept, moved.data());
+                file = &(files_[kept] = made);
+            }
+            last_ = *file;
+        }
+        return built_ns == 0 || last_.changed_ns <= built_ns ? last_.outline : nullptr;
+    }
+
+    // The brace that opens a class, and its file; null: there is none.
+    struct class_place {
+        const source_outline* file;
+        std::size_t open;
+    };
+
+    // By the token of a constructor: its class, if only an initialiser of a member can ask for
+    // memory there.
+    ALLOCSCOPE_INLINE table<const void*, class_place>& implied() noexcept { return implied_; }
+
+    ALLOCSCOPE_INLINE arena& memory() noexcept { return memory_; }
+
+    // Forgets all files.
+    void release() noexcept {
+        files_ = table<text, source_file>{memory_};
+        implied_ = table<const void*, class_place>{memory_};
+        read_files_ = 0;
+        last_ = {};
+        memory_.release();
+    }
+
+private:
+    struct source_file {
+        text path;
+        const source_outline* outline = nullptr;
+        std::uint64_t changed_ns = 0;
+    };
+
+    source_file read(text asked, const char* path) {
+        const detail::file_reader file{path};
+        const std::uint64_t size = file.identity().size_bytes;
+        if (!file.is_open() || size > max_source_bytes) return {asked};
+        ++read_files_;
+        auto* bytes = static_cast<char*>(memory_.allocate(size));
+        const text source{bytes, file.read_at(0, bytes, size)};
+        auto* const outline = memory_.make<source_outline>(memory_, source);
+        outline->path = asked;
+        return {asked, outline, file.identity().changed_ns};
+    }
+
+    arena memory_;
+    table<text, source_file> files_;
+    table<const void*, class_place> implied_;
+    std::size_t read_files_ = 0;
+    source_file last_;
+};
+
+// --- the source of a frame ---
+
+// Returns null if the frame has no line, or if its source cannot be read.
+inline const source_outline* source_of(const code_frame& frame, source_cache& sources) {
+    if (frame.line <= 0 || frame.file.empty()) return nullptr;
+    return sources.find(frame.file, frame.built_ns);
+}
+
+// The token at the place of a frame; 0: there is none. Sets `file` to the source of the frame.
+inline std::size_t token_of(const code_frame& frame, source_cache& sources,
+                            const source_outline*& file) {
+    if (frame.column <= 0 || frame.is_nearby) return 0;
+    file = source_of(frame, sources);
+    const source_token* token =
+        file != nullptr ? file->token_at(frame.line, frame.column) : nullptr;
+    return token != nullptr ? static_cast<std::size_t>(token - file->tokens().begin()) : 0;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SOURCE_SOURCE_CACHE_HPP
 
 // local_names.hpp - finds the declaration of a name in the function and the classes around a place.
 
-#ifndef ALLOCSCOPE_TYPES_LOCAL_NAMES_HPP
-#define ALLOCSCOPE_TYPES_LOCAL_NAMES_HPP
+#ifndef ALLOCSCOPE_SOURCE_LOCAL_NAMES_HPP
+#define ALLOCSCOPE_SOURCE_LOCAL_NAMES_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -28455,12 +28567,12 @@ inline local_name alias_in_namespace(const source_outline& file, std::size_t at,
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_TYPES_LOCAL_NAMES_HPP
+#endif  // ALLOCSCOPE_SOURCE_LOCAL_NAMES_HPP
 
 // declared_variable.hpp - finds the declaration of a variable in the source text before a place.
 
-#ifndef ALLOCSCOPE_TYPES_DECLARED_VARIABLE_HPP
-#define ALLOCSCOPE_TYPES_DECLARED_VARIABLE_HPP
+#ifndef ALLOCSCOPE_SOURCE_DECLARED_VARIABLE_HPP
+#define ALLOCSCOPE_SOURCE_DECLARED_VARIABLE_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -28708,137 +28820,12 @@ inline declared_variable member_of_variable(const source_outline& file, std::siz
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_TYPES_DECLARED_VARIABLE_HPP
-
-// source_cache.hpp - reads and parses each source file once for a report.
-
-#ifndef ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
-#define ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-constexpr std::size_t max_source_files = 256;
-
-// Where a file of the debug information is, according to `folders`, the value of
-// ALLOCSCOPE_SOURCES: the first FROM counts that equals `path` up to one of its slashes. If none
-// does, `path` itself.
-inline text moved_source(arena& memory, text path, text folders) {
-    while (!folders.empty()) {
-        const std::size_t end = folders.find(':');
-        const text one = folders.substr(0, end);
-        folders = end == text::npos ? text{} : folders.substr(end + 1);
-        const std::size_t equals = one.find('=');
-        if (equals == text::npos || !path.starts_with(one.substr(0, equals))) continue;
-        const text rest = path.substr(equals);
-        const bool is_folder = equals == 0 || one[equals - 1] == '/' || rest.starts_with("/");
-        if (is_folder) return joined(memory, one.substr(equals + 1), rest);
-    }
-    return path;
-}
-
-class source_cache {
-public:
-    source_cache() noexcept : files_(memory_), implied_(memory_) {}
-    source_cache(const source_cache&) = delete;
-    source_cache& operator=(const source_cache&) = delete;
-
-    // Null if the file cannot be read, is not a regular file, has 2 MiB or more, or was changed
-    // after `built_ns` (0: unknown); or if it would be read, and `most` have been.
-    const source_outline* find(text path, std::uint64_t built_ns = 0,
-                               std::size_t most = max_source_files) {
-        // Most questions are about the file of the question before.
-        if (path != last_.path) {
-            const source_file* file = files_.find(path);
-            if (file == nullptr) {
-                if (read_files_ >= most) return nullptr;
-                const text kept = copy_of(memory_, path);
-                const char* folders = ::secure_getenv("ALLOCSCOPE_SOURCES");
-                const text moved = folders != nullptr ? moved_source(memory_, kept, folders) : kept;
-                const source_file made = read(kept, moved.data());
-                file = &(files_[kept] = made);
-            }
-            last_ = *file;
-        }
-        return built_ns == 0 || last_.changed_ns <= built_ns ? last_.outline : nullptr;
-    }
-
-    // The brace that opens a class, and its file; null: there is none.
-    struct class_place {
-        const source_outline* file;
-        std::size_t open;
-    };
-
-    // By the token of a constructor: its class, if only an initialiser of a member can ask for
-    // memory there.
-    ALLOCSCOPE_INLINE table<const void*, class_place>& implied() noexcept { return implied_; }
-
-    ALLOCSCOPE_INLINE arena& memory() noexcept { return memory_; }
-
-    // Forgets all files.
-    void release() noexcept {
-        files_ = table<text, source_file>{memory_};
-        implied_ = table<const void*, class_place>{memory_};
-        read_files_ = 0;
-        last_ = {};
-        memory_.release();
-    }
-
-private:
-    struct source_file {
-        text path;
-        const source_outline* outline = nullptr;
-        std::uint64_t changed_ns = 0;
-    };
-
-    source_file read(text asked, const char* path) {
-        const detail::file_reader file{path};
-        const std::uint64_t size = file.identity().size_bytes;
-        if (!file.is_open() || size > max_source_bytes) return {asked};
-        ++read_files_;
-        auto* bytes = static_cast<char*>(memory_.allocate(size));
-        const text source{bytes, file.read_at(0, bytes, size)};
-        auto* const outline = memory_.make<source_outline>(memory_, source);
-        outline->path = asked;
-        return {asked, outline, file.identity().changed_ns};
-    }
-
-    arena memory_;
-    table<text, source_file> files_;
-    table<const void*, class_place> implied_;
-    std::size_t read_files_ = 0;
-    source_file last_;
-};
-
-// --- the source of a frame ---
-
-// Returns null if the frame has no line, or if its source cannot be read.
-inline const source_outline* source_of(const code_frame& frame, source_cache& sources) {
-    if (frame.line <= 0 || frame.file.empty()) return nullptr;
-    return sources.find(frame.file, frame.built_ns);
-}
-
-// The token at the place of a frame; 0: there is none. Sets `file` to the source of the frame.
-inline std::size_t token_of(const code_frame& frame, source_cache& sources,
-                            const source_outline*& file) {
-    if (frame.column <= 0 || frame.is_nearby) return 0;
-    file = source_of(frame, sources);
-    const source_token* token =
-        file != nullptr ? file->token_at(frame.line, frame.column) : nullptr;
-    return token != nullptr ? static_cast<std::size_t>(token - file->tokens().begin()) : 0;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
+#endif  // ALLOCSCOPE_SOURCE_DECLARED_VARIABLE_HPP
 
 // included_files.hpp - a source file and the headers of the project that it includes.
 
-#ifndef ALLOCSCOPE_TYPES_INCLUDED_FILES_HPP
-#define ALLOCSCOPE_TYPES_INCLUDED_FILES_HPP
+#ifndef ALLOCSCOPE_SOURCE_INCLUDED_FILES_HPP
+#define ALLOCSCOPE_SOURCE_INCLUDED_FILES_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -28913,485 +28900,12 @@ inline source_cache::class_place class_in_files(const source_files& files, text 
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_TYPES_INCLUDED_FILES_HPP
-
-// wrapped_type.hpp - removes the library's wrapping from a type: nodes, control blocks, buckets.
-
-#ifndef ALLOCSCOPE_TYPES_WRAPPED_TYPE_HPP
-#define ALLOCSCOPE_TYPES_WRAPPED_TYPE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-inline text without_pointer(text type) noexcept {
-    if (type.ends_with("*")) type.remove_suffix(1);
-    return type;
-}
-
-inline text without_array(text type) noexcept {
-    const std::size_t bracket = type.rfind('[');
-    const bool is_array = type.ends_with("]") && bracket != no_position && bracket != 0;
-    return is_array ? without_spaces_around(type.substr(0, bracket)) : type;
-}
-
-// The same as without_wrapping, for Boost.
-inline text without_boost(arena& memory, text type) {
-    constexpr text indexed = "boost::multi_index::detail::";
-    constexpr text innermost = "boost::multi_index::detail::index_node_base<";
-    if (type == "boost::unordered::detail::ptr_bucket") return "hash buckets";
-    const std::size_t open = type.find('<');
-    if (open == no_position || skip_brackets(type, open) != type.size()) return type;
-    if (type.starts_with("boost::multi_index::detail::hashed_index_base_node_impl<")) {
-        return "hash buckets";
-    }
-    const std::size_t node = type.starts_with(indexed) ? type.find(innermost) : no_position;
-    const text brackets = type.substr(node == no_position ? open : node + innermost.size() - 1);
-    const list<text> arguments = split_arguments(memory, brackets);
-    if (arguments.empty()) return type;
-    const text name = type.substr(7, open - 7);
-    const text first = arguments[0];
-    if (node != no_position ||
-        is_listed(name,
-                  "unordered::detail::ptr_node unordered::detail::node any::holder "
-                  "container::dtl::list_node container::dtl::slist_node "
-                  "container::dtl::tree_node")) {
-        return first;
-    }
-    if (name == "container::dtl::pair") return joined(memory, "std::pair", type.substr(open));
-    if (!is_listed(name,
-                   "detail::sp_counted_impl_p detail::sp_counted_impl_pd "
-                   "detail::sp_counted_impl_pda")) {
-        return type;
-    }
-    const bool is_made =
-        arguments.size() > 1 && arguments[1].starts_with("boost::detail::sp_ms_deleter<");
-    if (is_made) return without_pointer(first);  // boost::make_shared: the object is in the block
-    return joined(memory, "boost::shared_ptr<", without_pointer(first), "> control block");
-}
-
-// Removes one layer; returns `type` itself if it has no wrapping.
-inline text without_wrapping(arena& memory, text type) {
-    if (type.starts_with("boost::")) return without_boost(memory, type);
-    if (type.starts_with("absl::container_internal::AlignedType<")) return "container slots";
-    if (!type.starts_with("std::")) return type;
-    if (type == "std::__detail::_Hash_node_base*" ||
-        (type.starts_with("std::__hash_node_base<") && type.ends_with("*"))) {
-        return "hash buckets";
-    }
-    if (is_listed(type, "std::__future_base::_State_baseV2 std::__assoc_sub_state")) {
-        return "std::future state";
-    }
-    const std::size_t open = type.find('<');
-    if (open == no_position || skip_brackets(type, open) != type.size()) return type;
-    const list<text> arguments = split_arguments(memory, type.substr(open));
-    if (arguments.empty()) return type;
-    const text name = type.substr(5, open - 5);
-    const text first = arguments[0];
-    if (is_listed(name,
-                  "_Rb_tree_node __detail::_Hash_node _List_node _Fwd_list_node "
-                  "_Sp_counted_ptr_inplace __tree_node __hash_node __list_node "
-                  "__forward_list_node __shared_ptr_emplace __function::__func")) {
-        return first;
-    }
-    if (is_listed(name, "__value_type __hash_value_type") && arguments.size() > 1) {
-        const text key = joined(memory, "std::pair<", with_const(memory, first), ", ");
-        return joined(memory, key, arguments[1], ">");
-    }
-    if (is_listed(name, "_Sp_counted_ptr _Sp_counted_deleter __shared_ptr_pointer")) {
-        return joined(memory, "std::shared_ptr<", without_pointer(first), "> control block");
-    }
-    if (name == "__future_base::_Result") return joined(memory, "std::future<", first, "> result");
-    if (is_listed(name,
-                  "__future_base::_Deferred_state __future_base::_Async_state_impl "
-                  "__future_base::_Task_state __deferred_assoc_state __async_assoc_state")) {
-        return "std::future state";
-    }
-    return name == "thread::_State_impl" ? "std::thread state" : type;
-}
-
-// The type of what the user put into the block. Applying it twice changes nothing.
-ALLOCSCOPE_INLINE text unwrapped_type(arena& memory, text type) {
-    for (int layer = 0; layer < 4; ++layer) {
-        const text inner = without_wrapping(memory, type);
-        if (inner.data() == type.data()) break;
-        type = inner;
-    }
-    return type;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_WRAPPED_TYPE_HPP
-
-// library_calls.hpp - what a function of the standard library allocates, by its template arguments.
-
-#ifndef ALLOCSCOPE_TYPES_LIBRARY_CALLS_HPP
-#define ALLOCSCOPE_TYPES_LIBRARY_CALLS_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// The scope and the function of a member of a library template: std::(scope<...>)::(function<...>).
-// `..._first` and `..._second` are template arguments; "" if there is none.
-struct library_call {
-    text scope;  // "" for a function of the namespace itself
-    text function;
-    text scope_first;
-    text scope_second;
-    text function_first;
-    bool is_of_libcxx = false;
-};
-
-// `function` in the result is "" if the function is not the standard library's.
-inline library_call as_library_call(arena& memory, const function_name& name) {
-    library_call call;
-    const std::size_t count = name.components.size();
-    if (count < 2 || !is_listed(name.components[0].name, "std __gnu_cxx")) return call;
-    call.function = name.last().name;
-    call.function_first = first_argument(memory, name.last().arguments);
-    if (count == 2) return call;
-    call.is_of_libcxx = name.components[1].name == "__1";
-    const name_component& scope = name.components[count - 2];
-    call.scope = scope.name;
-    const list<text> arguments = split_arguments(memory, scope.arguments);
-    if (!arguments.empty()) call.scope_first = arguments[0];
-    if (arguments.size() > 1) call.scope_second = arguments[1];
-    return call;
-}
-
-// The T of "std::allocator<T>"; "" for an allocator that is not the standard library's own.
-inline text allocated_by(text allocator) noexcept {
-    const text start = listed_start(
-        allocator,
-        "std::allocator< std::__1::allocator< std::__new_allocator< __gnu_cxx::new_allocator< "
-        "std::pmr::polymorphic_allocator<");
-    if (start.empty() || !allocator.ends_with(">")) return {};
-    allocator.remove_prefix(start.size());
-    allocator.remove_suffix(1);
-    return without_spaces_around(allocator);
-}
-
-// allocate() of the library's allocators: the element type, "" for everything else.
-inline text type_of_allocator_call(const library_call& call) noexcept {
-    if (call.function != "allocate") return {};
-    if (call.scope == "allocator_traits") return allocated_by(call.scope_first);
-    const bool is_allocator =
-        is_listed(call.scope,
-                  "__new_allocator new_allocator allocator polymorphic_allocator malloc_allocator");
-    return is_allocator ? call.scope_first : text{};
-}
-
-// Functions that can allocate only characters, whatever was inlined into them.
-inline text type_of_character_buffer(const library_call& call) noexcept {
-    const bool is_buffer =
-        is_listed(call.scope,
-                  "basic_string basic_stringbuf basic_stringstream basic_istringstream "
-                  "basic_ostringstream") ||
-        (is_listed(call.scope, "basic_filebuf collate") &&
-         is_listed(call.function, "_M_allocate_internal_buffer setbuf do_transform"));
-    text character = is_buffer ? call.scope_first : text{};
-    if (is_listed(call.function, "operator+ __do_uninit_copy __do_uninit_fill_n")) {
-        character = call.function_first;
-        if (character.starts_with("std::__cxx11::basic_string<char,")) return "char";
-    }
-    // setbuf: of a wide stream of libc++, one of its two buffers.
-    const bool may_be_wide = call.function != "setbuf";
-    const bool is_plain =
-        character == "char" ||
-        (may_be_wide && is_listed(character, "wchar_t char8_t char16_t char32_t"));
-    return is_plain ? character : text{};
-}
-
-// A path of libstdc++ has the list of its parts in a block of 8 bytes and 48 for each part. The
-// same functions allocate the text of a part. A text that is as large as a list is taken for one.
-constexpr text path_components = "std::filesystem::path components";
-
-inline text part_of_path(std::uint64_t bytes) noexcept {
-    return bytes % 48 == 8 ? path_components : text{"char"};
-}
-
-// What functions of libstdc++.so and libc++.so allocate that allocate one thing only, by the start
-// of their whole name, and the functions without a name that they call.
-inline text type_of_compiled_function(text plain, bool is_nameless_part) noexcept {
-    text start = listed_start(
-        plain,
-        "std::filesystem::__cxx11::path::_M_split_cmpts std::filesystem::__cxx11::path::_List:: "
-        "std::string::_Rep::_S_create std::runtime_error::runtime_error "
-        "std::logic_error::logic_error std::pmr::monotonic_buffer_resource::_M_new_buffer "
-        "std::__1::__thread_struct::__thread_struct");
-    if (is_nameless_part) {
-        start = listed_start(
-            plain,
-            "std::filesystem::__cxx11::path::operator std::filesystem::__cxx11::path::_M_ "
-            "std::error_code::message std::pmr::synchronized_pool_resource:: "
-            "std::pmr::unsynchronized_pool_resource:: std::__basic_file::open");
-    }
-    if (start.empty()) return {};
-    if (start.starts_with("std::__")) return is_nameless_part ? "FILE" : "std::thread state";
-    if (start.starts_with("std::filesystem::")) return path_components;
-    if (!start.starts_with("std::pmr::")) return "char";  // the text of an exception or an error
-    return is_nameless_part ? "std::pmr pool buffer" : "std::pmr::monotonic_buffer_resource buffer";
-}
-
-// What functions of the C library and of the loader allocate that allocate one thing only.
-inline text type_of_c_function(text name) noexcept {
-    if (name == "__cxa_thread_atexit_impl") return "thread_local destructor";
-    if (is_listed(name, "_dl_allocate_tls __tls_get_addr")) return "thread-local storage";
-    constexpr text of_texts =
-        "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
-        "__getdelim realpath getcwd _IO_file_doallocate";
-    if (name == "wcsdup") return "wchar_t";
-    if (name == "_IO_fdopen") return "FILE";
-    return is_listed(name, of_texts) ? "char" : "";
-}
-
-// The internal functions by which containers ask their allocator.
-inline text type_of_container_call(arena& memory, const library_call& call) {
-    const text function = call.function;
-    if (is_listed(function, "_M_allocate_buckets _M_rehash_aux")) return "hash buckets";
-    if (call.scope.empty()) {
-        return function == "__allocate_guarded" ? allocated_by(call.function_first) : text{};
-    }
-    const bool is_node = is_listed(function, "_M_get_node _M_create_node");
-    const bool allocates_node = function == "_M_allocate_node";
-    if (call.scope == "_Rb_tree") return is_node ? call.scope_second : text{};
-    if (call.scope == "_Hashtable_alloc") {
-        return allocates_node ? allocated_by(call.scope_first) : text{};
-    }
-    if (allocated_by(call.scope_second).empty()) return {};
-    if (call.scope == "_Vector_base") return call.scope_first;
-    if (is_node && is_listed(call.scope, "_List_base list _Fwd_list_base")) return call.scope_first;
-    if (call.scope != "_Deque_base") return {};
-    // For pointers to functions the allocator further in has the name: `void (**)()`.
-    if (function == "_M_allocate_map" && !call.scope_first.contains("(*")) {
-        return joined(memory, call.scope_first, "*");
-    }
-    return allocates_node ? call.scope_first : text{};
-}
-
-// The element type, for any member of a vector, list or tree. A member of a vector may also copy an
-// element that allocates, so the answer can only confirm that of functions further in.
-inline text element_of_members(const library_call& call) noexcept {
-    if (call.scope == "_Rb_tree") return call.scope_second;
-    if (call.function == "_M_create_nodes") return call.scope_first;  // of a deque
-    const bool is_known = is_listed(call.scope, "vector list") && call.scope_first != "bool" &&
-                          !allocated_by(call.scope_second).empty();
-    return is_known ? call.scope_first : text{};
-}
-
-// Functions that contain `new T` themselves and name T in their arguments.
-inline text type_of_make_call(arena& memory, const library_call& call) {
-    const text function = call.function;
-    const text scope = call.scope;
-    if (scope.empty() || is_listed(scope, "__1 __detail")) {
-        const bool is_maker =
-            is_listed(function,
-                      "make_unique make_unique_for_overwrite make_shared allocate_shared "
-                      "make_shared_for_overwrite get_temporary_buffer __get_temporary_buffer "
-                      "__valarray_get_storage make_exception_ptr");
-        return is_maker ? without_array(call.function_first) : text{};
-    }
-    if ((scope == "_Base_manager" && is_listed(function, "_M_create _M_init_functor _M_clone")) ||
-        (scope == "_Manager_external" && is_listed(function, "_S_create _S_manage"))) {
-        return call.scope_first;
-    }
-    if (scope == "polymorphic_allocator" && function == "allocate_object") {
-        return call.function_first;
-    }
-    text result;
-    if (scope == "promise" && function == scope) result = call.scope_first;
-    if (scope == "__future_base" && function == "_S_allocate_result") result = call.function_first;
-    if (is_listed(scope, "_Deferred_state _Async_state_impl") && function == scope) {
-        result = call.scope_second;
-    }
-    if (!result.empty()) return joined(memory, "std::__future_base::_Result<", result, ">");
-    const bool makes_block = scope == "__shared_count" && call.function_first.ends_with("*");
-    const bool is_pointer = scope == "shared_ptr" && call.is_of_libcxx;
-    if (function == scope && (makes_block || is_pointer)) {
-        return joined(memory, "std::_Sp_counted_ptr<", call.function_first,
-                      is_pointer ? "*>" : ">");
-    }
-    if (scope == "thread" && function == scope) return "std::thread state";
-    if (scope == "_Stop_state_ref" && function == scope) return "std::stop_token state";
-    return scope == "locale" && function == scope ? "std::locale::_Impl" : text{};
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_LIBRARY_CALLS_HPP
-
-// read_names.hpp - parses the names of functions, each only once.
-
-#ifndef ALLOCSCOPE_TYPES_READ_NAMES_HPP
-#define ALLOCSCOPE_TYPES_READ_NAMES_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// The printed form of a type that a demangler spelled.
-inline text printed_type(arena& memory, text type) {
-    return unwrapped_type(memory, pretty_type(memory, type));
-}
-
-// The same as an answer. "" gives no answer.
-inline type_answer printed_answer(arena& memory, text type, type_evidence evidence) {
-    type_answer answer;
-    if (type.empty()) return answer;
-    answer.name = printed_type(memory, type);
-    answer.evidence = evidence;
-    return answer;
-}
-
-// Whether a function reports an allocation of another function.
-inline bool is_reporting_frame(text plain) noexcept {
-    return plain.starts_with("allocscope::") &&
-           (plain.ends_with("::report_allocation") || plain.ends_with("::report_resize") ||
-            plain.ends_with("::report_birth") || plain.ends_with("::report_new_size") ||
-            plain.ends_with("::reported_resource::do_allocate"));
-}
-
-// Whether a function is a part of our operators. If a program with them runs under `allocscope
-// run`, they call malloc and so stand on its stacks.
-inline bool is_operator_frame(text plain) noexcept {
-    return plain.starts_with("allocscope::") && plain.contains("detail::") &&
-           is_listed(plain.substr(plain.rfind(':') + 1),
-                     "obtain obtain_aligned allocate_aligned allocate_with_handler plain_block "
-                     "plain_block_or_throw plain_aligned_block sampled_block watched_block "
-                     "watched_block_or_throw recorded_block new_block new_aligned_block "
-                     "block_or_null aligned_block_or_null new_block_or_null "
-                     "new_aligned_block_or_null");
-}
-
-// Whether a function only passes a request for memory on. Then its caller asked for the memory.
-inline bool is_forwarding_frame(text plain) noexcept {
-    return plain.starts_with("operator new") || is_operator_frame(plain) ||
-           plain.ends_with("::__libcpp_operator_new") || plain.ends_with("::__libcpp_allocate") ||
-           plain.ends_with("newdel_res_t::do_allocate") ||
-           plain.ends_with("__new_delete_memory_resource_imp::do_allocate") ||
-           plain == "std::pmr::memory_resource::allocate" || plain == "__cxa_allocate_exception" ||
-           plain == "std::pmr::polymorphic_allocator::allocate_bytes" || is_reporting_frame(plain);
-}
-
-struct read_name {
-    text whole;  // as the demangler spelled it
-    function_name parts;
-    text plain;                     // its own qualified name without template arguments
-    library_call call;              // if it is a function of the standard library
-    bool is_own_allocator = false;  // a class's own operator new, or a memory resource of the user
-    bool is_forwarding = false;
-};
-
-class read_names {
-public:
-    explicit read_names(arena& memory) noexcept : memory_(memory), names_(memory), types_(memory) {}
-    read_names(const read_names&) = delete;
-    read_names& operator=(const read_names&) = delete;
-
-    const read_name& of(text function) { return entry_of(function).name; }
-
-    // What the name of the function says, if it is the direct caller of operator new.
-    const type_answer& alone(text function, bool has_line) {
-        entry& known = entry_of(function);
-        if (!known.is_answered[has_line]) {
-            known.is_answered[has_line] = true;
-            known.answers[has_line] = answer_of(known.name, has_line);
-        }
-        return known.answers[has_line];
-    }
-
-    // The printed form of a type in a source file. It is kept, because few types are looked up.
-    text made(text type) {
-        if (const text* known = types_.find(type)) return *known;
-        const text asked = copy_of(memory_, type);
-        return types_[asked] = without_const(printed_type(memory_, asked));
-    }
-
-    ALLOCSCOPE_INLINE arena& memory() const noexcept { return memory_; }
-    // Memory that callers may borrow.
-    ALLOCSCOPE_INLINE arena& scratch() noexcept { return scratch_; }
-
-    // Call it before its memory is released.
-    void clear() noexcept {
-        names_ = table<const void*, entry*>{memory_};
-        types_ = table<text, text>{memory_};
-        scratch_.release();
-    }
-
-private:
-    struct entry {
-        read_name name;
-        type_answer answers[2];  // for a frame without a line, and for one with a line
-        bool is_answered[2] = {};
-    };
-
-    entry& entry_of(text function) {
-        const auto known = names_.insert(function.data());
-        if (known.is_new || known.value->name.whole.size() != function.size()) {
-            known.value = memory_.make<entry>();
-            read(function, known.value->name);
-        }
-        return *known.value;
-    }
-
-    void read(text function, read_name& into) {
-        into.whole = function;
-        into.parts = parse_function_name(memory_, function);
-        into.plain = plain_name(memory_, into.parts);
-        into.call = as_library_call(memory_, into.parts);
-        into.is_forwarding = is_forwarding_frame(into.plain);
-        const bool is_own_resource = !into.is_forwarding && !into.plain.starts_with("std::") &&
-                                     into.plain.ends_with("::do_allocate");
-        into.is_own_allocator = is_own_resource || is_own_operator_new(into.parts);
-        into.is_forwarding = into.is_forwarding || into.is_own_allocator;
-    }
-
-    type_answer answer_of(const read_name& name, bool has_line) {
-        const library_call& call = name.call;
-        if (call.function.empty()) {
-            // A function of the program that has such a name has a line.
-            const text made = has_line ? text{} : type_of_c_function(name.whole);
-            return made.empty() ? unknown_type() : type_answer{made, type_evidence::make_frame};
-        }
-        text type = type_of_allocator_call(call);
-        if (!type.empty()) return printed_answer(memory_, type, type_evidence::allocator_frame);
-        type = type_of_character_buffer(call);
-        if (type.empty()) type = type_of_compiled_function(name.plain, false);
-        if (type.empty() && has_line) type = type_of_container_call(memory_, call);
-        if (!type.empty() || !has_line) {
-            return printed_answer(memory_, type, type_evidence::make_frame);
-        }
-        // These also evaluate the default arguments of the constructor, which may allocate.
-        const bool makes_object =
-            is_listed(call.function, "make_unique make_unique_for_overwrite _S_create") &&
-            !call.function_first.ends_with("]");
-        return printed_answer(
-            memory_, type_of_make_call(memory_, call),
-            makes_object ? type_evidence::made_object : type_evidence::make_frame);
-    }
-
-    arena& memory_;
-    arena scratch_;
-    table<const void*, entry*> names_;  // by the address of the name
-    table<text, text> types_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_READ_NAMES_HPP
+#endif  // ALLOCSCOPE_SOURCE_INCLUDED_FILES_HPP
 
 // name_scopes.hpp - the namespaces, classes and functions in which a name in the source is found.
 
-#ifndef ALLOCSCOPE_TYPES_NAME_SCOPES_HPP
-#define ALLOCSCOPE_TYPES_NAME_SCOPES_HPP
+#ifndef ALLOCSCOPE_SOURCE_NAME_SCOPES_HPP
+#define ALLOCSCOPE_SOURCE_NAME_SCOPES_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -29631,12 +29145,12 @@ private:
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_TYPES_NAME_SCOPES_HPP
+#endif  // ALLOCSCOPE_SOURCE_NAME_SCOPES_HPP
 
 // type_spelling.hpp - the type that tokens of the source stand for in a frame's function.
 
-#ifndef ALLOCSCOPE_TYPES_TYPE_SPELLING_HPP
-#define ALLOCSCOPE_TYPES_TYPE_SPELLING_HPP
+#ifndef ALLOCSCOPE_SOURCE_TYPE_SPELLING_HPP
+#define ALLOCSCOPE_SOURCE_TYPE_SPELLING_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -30123,7 +29637,480 @@ inline text spelled_elsewhere(arena& memory, const source_outline& file, std::si
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_TYPES_TYPE_SPELLING_HPP
+#endif  // ALLOCSCOPE_SOURCE_TYPE_SPELLING_HPP
+
+// wrapped_type.hpp - removes the library's wrapping from a type: nodes, control blocks, buckets.
+
+#ifndef ALLOCSCOPE_TYPES_WRAPPED_TYPE_HPP
+#define ALLOCSCOPE_TYPES_WRAPPED_TYPE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+inline text without_pointer(text type) noexcept {
+    if (type.ends_with("*")) type.remove_suffix(1);
+    return type;
+}
+
+inline text without_array(text type) noexcept {
+    const std::size_t bracket = type.rfind('[');
+    const bool is_array = type.ends_with("]") && bracket != no_position && bracket != 0;
+    return is_array ? without_spaces_around(type.substr(0, bracket)) : type;
+}
+
+// The same as without_wrapping, for Boost.
+inline text without_boost(arena& memory, text type) {
+    constexpr text indexed = "boost::multi_index::detail::";
+    constexpr text innermost = "boost::multi_index::detail::index_node_base<";
+    if (type == "boost::unordered::detail::ptr_bucket") return "hash buckets";
+    const std::size_t open = type.find('<');
+    if (open == no_position || skip_brackets(type, open) != type.size()) return type;
+    if (type.starts_with("boost::multi_index::detail::hashed_index_base_node_impl<")) {
+        return "hash buckets";
+    }
+    const std::size_t node = type.starts_with(indexed) ? type.find(innermost) : no_position;
+    const text brackets = type.substr(node == no_position ? open : node + innermost.size() - 1);
+    const list<text> arguments = split_arguments(memory, brackets);
+    if (arguments.empty()) return type;
+    const text name = type.substr(7, open - 7);
+    const text first = arguments[0];
+    if (node != no_position ||
+        is_listed(name,
+                  "unordered::detail::ptr_node unordered::detail::node any::holder "
+                  "container::dtl::list_node container::dtl::slist_node "
+                  "container::dtl::tree_node")) {
+        return first;
+    }
+    if (name == "container::dtl::pair") return joined(memory, "std::pair", type.substr(open));
+    if (!is_listed(name,
+                   "detail::sp_counted_impl_p detail::sp_counted_impl_pd "
+                   "detail::sp_counted_impl_pda")) {
+        return type;
+    }
+    const bool is_made =
+        arguments.size() > 1 && arguments[1].starts_with("boost::detail::sp_ms_deleter<");
+    if (is_made) return without_pointer(first);  // boost::make_shared: the object is in the block
+    return joined(memory, "boost::shared_ptr<", without_pointer(first), "> control block");
+}
+
+// Removes one layer; returns `type` itself if it has no wrapping.
+inline text without_wrapping(arena& memory, text type) {
+    if (type.starts_with("boost::")) return without_boost(memory, type);
+    if (type.starts_with("absl::container_internal::AlignedType<")) return "container slots";
+    if (!type.starts_with("std::")) return type;
+    if (type == "std::__detail::_Hash_node_base*" ||
+        (type.starts_with("std::__hash_node_base<") && type.ends_with("*"))) {
+        return "hash buckets";
+    }
+    if (is_listed(type, "std::__future_base::_State_baseV2 std::__assoc_sub_state")) {
+        return "std::future state";
+    }
+    const std::size_t open = type.find('<');
+    if (open == no_position || skip_brackets(type, open) != type.size()) return type;
+    const list<text> arguments = split_arguments(memory, type.substr(open));
+    if (arguments.empty()) return type;
+    const text name = type.substr(5, open - 5);
+    const text first = arguments[0];
+    if (is_listed(name,
+                  "_Rb_tree_node __detail::_Hash_node _List_node _Fwd_list_node "
+                  "_Sp_counted_ptr_inplace __tree_node __hash_node __list_node "
+                  "__forward_list_node __shared_ptr_emplace __function::__func")) {
+        return first;
+    }
+    if (is_listed(name, "__value_type __hash_value_type") && arguments.size() > 1) {
+        const text key = joined(memory, "std::pair<", with_const(memory, first), ", ");
+        return joined(memory, key, arguments[1], ">");
+    }
+    if (is_listed(name, "_Sp_counted_ptr _Sp_counted_deleter __shared_ptr_pointer")) {
+        return joined(memory, "std::shared_ptr<", without_pointer(first), "> control block");
+    }
+    if (name == "__future_base::_Result") return joined(memory, "std::future<", first, "> result");
+    if (is_listed(name,
+                  "__future_base::_Deferred_state __future_base::_Async_state_impl "
+                  "__future_base::_Task_state __deferred_assoc_state __async_assoc_state")) {
+        return "std::future state";
+    }
+    return name == "thread::_State_impl" ? "std::thread state" : type;
+}
+
+// The type of what the user put into the block. Applying it twice changes nothing.
+ALLOCSCOPE_INLINE text unwrapped_type(arena& memory, text type) {
+    for (int layer = 0; layer < 4; ++layer) {
+        const text inner = without_wrapping(memory, type);
+        if (inner.data() == type.data()) break;
+        type = inner;
+    }
+    return type;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_WRAPPED_TYPE_HPP
+
+// library_calls.hpp - what a function of the standard library allocates, by its template arguments.
+
+#ifndef ALLOCSCOPE_TYPES_LIBRARY_CALLS_HPP
+#define ALLOCSCOPE_TYPES_LIBRARY_CALLS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The scope and the function of a member of a library template: std::(scope<...>)::(function<...>).
+// `..._first` and `..._second` are template arguments; "" if there is none.
+struct library_call {
+    text scope;  // "" for a function of the namespace itself
+    text function;
+    text scope_first;
+    text scope_second;
+    text function_first;
+    bool is_of_libcxx = false;
+};
+
+// `function` in the result is "" if the function is not the standard library's.
+inline library_call as_library_call(arena& memory, const function_name& name) {
+    library_call call;
+    const std::size_t count = name.components.size();
+    if (count < 2 || !is_listed(name.components[0].name, "std __gnu_cxx")) return call;
+    call.function = name.last().name;
+    call.function_first = first_argument(memory, name.last().arguments);
+    if (count == 2) return call;
+    call.is_of_libcxx = name.components[1].name == "__1";
+    const name_component& scope = name.components[count - 2];
+    call.scope = scope.name;
+    const list<text> arguments = split_arguments(memory, scope.arguments);
+    if (!arguments.empty()) call.scope_first = arguments[0];
+    if (arguments.size() > 1) call.scope_second = arguments[1];
+    return call;
+}
+
+// The T of "std::allocator<T>"; "" for an allocator that is not the standard library's own.
+inline text allocated_by(text allocator) noexcept {
+    const text start = listed_start(
+        allocator,
+        "std::allocator< std::__1::allocator< std::__new_allocator< __gnu_cxx::new_allocator< "
+        "std::pmr::polymorphic_allocator<");
+    if (start.empty() || !allocator.ends_with(">")) return {};
+    allocator.remove_prefix(start.size());
+    allocator.remove_suffix(1);
+    return without_spaces_around(allocator);
+}
+
+// allocate() of the library's allocators: the element type, "" for everything else.
+inline text type_of_allocator_call(const library_call& call) noexcept {
+    if (call.function != "allocate") return {};
+    if (call.scope == "allocator_traits") return allocated_by(call.scope_first);
+    const bool is_allocator =
+        is_listed(call.scope,
+                  "__new_allocator new_allocator allocator polymorphic_allocator malloc_allocator");
+    return is_allocator ? call.scope_first : text{};
+}
+
+// Functions that can allocate only characters, whatever was inlined into them.
+inline text type_of_character_buffer(const library_call& call) noexcept {
+    const bool is_buffer =
+        is_listed(call.scope,
+                  "basic_string basic_stringbuf basic_stringstream basic_istringstream "
+                  "basic_ostringstream") ||
+        (is_listed(call.scope, "basic_filebuf collate") &&
+         is_listed(call.function, "_M_allocate_internal_buffer setbuf do_transform"));
+    text character = is_buffer ? call.scope_first : text{};
+    if (is_listed(call.function, "operator+ __do_uninit_copy __do_uninit_fill_n")) {
+        character = call.function_first;
+        if (character.starts_with("std::__cxx11::basic_string<char,")) return "char";
+    }
+    // setbuf: of a wide stream of libc++, one of its two buffers.
+    const bool may_be_wide = call.function != "setbuf";
+    const bool is_plain =
+        character == "char" ||
+        (may_be_wide && is_listed(character, "wchar_t char8_t char16_t char32_t"));
+    return is_plain ? character : text{};
+}
+
+// A path of libstdc++ has the list of its parts in a block of 8 bytes and 48 for each part. The
+// same functions allocate the text of a part. A text that is as large as a list is taken for one.
+constexpr text path_components = "std::filesystem::path components";
+
+inline text part_of_path(std::uint64_t bytes) noexcept {
+    return bytes % 48 == 8 ? path_components : text{"char"};
+}
+
+// What functions of libstdc++.so and libc++.so allocate that allocate one thing only, by the start
+// of their whole name, and the functions without a name that they call.
+inline text type_of_compiled_function(text plain, bool is_nameless_part) noexcept {
+    text start = listed_start(
+        plain,
+        "std::filesystem::__cxx11::path::_M_split_cmpts std::filesystem::__cxx11::path::_List:: "
+        "std::string::_Rep::_S_create std::runtime_error::runtime_error "
+        "std::logic_error::logic_error std::pmr::monotonic_buffer_resource::_M_new_buffer "
+        "std::__1::__thread_struct::__thread_struct");
+    if (is_nameless_part) {
+        start = listed_start(
+            plain,
+            "std::filesystem::__cxx11::path::operator std::filesystem::__cxx11::path::_M_ "
+            "std::error_code::message std::pmr::synchronized_pool_resource:: "
+            "std::pmr::unsynchronized_pool_resource:: std::__basic_file::open");
+    }
+    if (start.empty()) return {};
+    if (start.starts_with("std::__")) return is_nameless_part ? "FILE" : "std::thread state";
+    if (start.starts_with("std::filesystem::")) return path_components;
+    if (!start.starts_with("std::pmr::")) return "char";  // the text of an exception or an error
+    return is_nameless_part ? "std::pmr pool buffer" : "std::pmr::monotonic_buffer_resource buffer";
+}
+
+// What functions of the C library and of the loader allocate that allocate one thing only.
+inline text type_of_c_function(text name) noexcept {
+    if (name == "__cxa_thread_atexit_impl") return "thread_local destructor";
+    if (is_listed(name, "_dl_allocate_tls __tls_get_addr")) return "thread-local storage";
+    constexpr text of_texts =
+        "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
+        "__getdelim realpath getcwd _IO_file_doallocate";
+    if (name == "wcsdup") return "wchar_t";
+    if (name == "_IO_fdopen") return "FILE";
+    return is_listed(name, of_texts) ? "char" : "";
+}
+
+// The internal functions by which containers ask their allocator.
+inline text type_of_container_call(arena& memory, const library_call& call) {
+    const text function = call.function;
+    if (is_listed(function, "_M_allocate_buckets _M_rehash_aux")) return "hash buckets";
+    if (call.scope.empty()) {
+        return function == "__allocate_guarded" ? allocated_by(call.function_first) : text{};
+    }
+    const bool is_node = is_listed(function, "_M_get_node _M_create_node");
+    const bool allocates_node = function == "_M_allocate_node";
+    if (call.scope == "_Rb_tree") return is_node ? call.scope_second : text{};
+    if (call.scope == "_Hashtable_alloc") {
+        return allocates_node ? allocated_by(call.scope_first) : text{};
+    }
+    if (allocated_by(call.scope_second).empty()) return {};
+    if (call.scope == "_Vector_base") return call.scope_first;
+    if (is_node && is_listed(call.scope, "_List_base list _Fwd_list_base")) return call.scope_first;
+    if (call.scope != "_Deque_base") return {};
+    // For pointers to functions the allocator further in has the name: `void (**)()`.
+    if (function == "_M_allocate_map" && !call.scope_first.contains("(*")) {
+        return joined(memory, call.scope_first, "*");
+    }
+    return allocates_node ? call.scope_first : text{};
+}
+
+// The element type, for any member of a vector, list or tree. A member of a vector may also copy an
+// element that allocates, so the answer can only confirm that of functions further in.
+inline text element_of_members(const library_call& call) noexcept {
+    if (call.scope == "_Rb_tree") return call.scope_second;
+    if (call.function == "_M_create_nodes") return call.scope_first;  // of a deque
+    const bool is_known = is_listed(call.scope, "vector list") && call.scope_first != "bool" &&
+                          !allocated_by(call.scope_second).empty();
+    return is_known ? call.scope_first : text{};
+}
+
+// Functions that contain `new T` themselves and name T in their arguments.
+inline text type_of_make_call(arena& memory, const library_call& call) {
+    const text function = call.function;
+    const text scope = call.scope;
+    if (scope.empty() || is_listed(scope, "__1 __detail")) {
+        const bool is_maker =
+            is_listed(function,
+                      "make_unique make_unique_for_overwrite make_shared allocate_shared "
+                      "make_shared_for_overwrite get_temporary_buffer __get_temporary_buffer "
+                      "__valarray_get_storage make_exception_ptr");
+        return is_maker ? without_array(call.function_first) : text{};
+    }
+    if ((scope == "_Base_manager" && is_listed(function, "_M_create _M_init_functor _M_clone")) ||
+        (scope == "_Manager_external" && is_listed(function, "_S_create _S_manage"))) {
+        return call.scope_first;
+    }
+    if (scope == "polymorphic_allocator" && function == "allocate_object") {
+        return call.function_first;
+    }
+    text result;
+    if (scope == "promise" && function == scope) result = call.scope_first;
+    if (scope == "__future_base" && function == "_S_allocate_result") result = call.function_first;
+    if (is_listed(scope, "_Deferred_state _Async_state_impl") && function == scope) {
+        result = call.scope_second;
+    }
+    if (!result.empty()) return joined(memory, "std::__future_base::_Result<", result, ">");
+    const bool makes_block = scope == "__shared_count" && call.function_first.ends_with("*");
+    const bool is_pointer = scope == "shared_ptr" && call.is_of_libcxx;
+    if (function == scope && (makes_block || is_pointer)) {
+        return joined(memory, "std::_Sp_counted_ptr<", call.function_first,
+                      is_pointer ? "*>" : ">");
+    }
+    if (scope == "thread" && function == scope) return "std::thread state";
+    if (scope == "_Stop_state_ref" && function == scope) return "std::stop_token state";
+    return scope == "locale" && function == scope ? "std::locale::_Impl" : text{};
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_LIBRARY_CALLS_HPP
+
+// read_names.hpp - parses the names of functions, each only once.
+
+#ifndef ALLOCSCOPE_TYPES_READ_NAMES_HPP
+#define ALLOCSCOPE_TYPES_READ_NAMES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The printed form of a type that a demangler spelled.
+inline text printed_type(arena& memory, text type) {
+    return unwrapped_type(memory, pretty_type(memory, type));
+}
+
+// The same as an answer. "" gives no answer.
+inline type_answer printed_answer(arena& memory, text type, type_evidence evidence) {
+    type_answer answer;
+    if (type.empty()) return answer;
+    answer.name = printed_type(memory, type);
+    answer.evidence = evidence;
+    return answer;
+}
+
+// Whether a function reports an allocation of another function.
+inline bool is_reporting_frame(text plain) noexcept {
+    return plain.starts_with("allocscope::") &&
+           (plain.ends_with("::report_allocation") || plain.ends_with("::report_resize") ||
+            plain.ends_with("::report_birth") || plain.ends_with("::report_new_size") ||
+            plain.ends_with("::reported_resource::do_allocate"));
+}
+
+// Whether a function is a part of our operators. If a program with them runs under `allocscope
+// run`, they call malloc and so stand on its stacks.
+inline bool is_operator_frame(text plain) noexcept {
+    return plain.starts_with("allocscope::") && plain.contains("detail::") &&
+           is_listed(plain.substr(plain.rfind(':') + 1),
+                     "obtain obtain_aligned allocate_aligned allocate_with_handler plain_block "
+                     "plain_block_or_throw plain_aligned_block sampled_block watched_block "
+                     "watched_block_or_throw recorded_block new_block new_aligned_block "
+                     "block_or_null aligned_block_or_null new_block_or_null "
+                     "new_aligned_block_or_null");
+}
+
+// Whether a function only passes a request for memory on. Then its caller asked for the memory.
+inline bool is_forwarding_frame(text plain) noexcept {
+    return plain.starts_with("operator new") || is_operator_frame(plain) ||
+           plain.ends_with("::__libcpp_operator_new") || plain.ends_with("::__libcpp_allocate") ||
+           plain.ends_with("newdel_res_t::do_allocate") ||
+           plain.ends_with("__new_delete_memory_resource_imp::do_allocate") ||
+           plain == "std::pmr::memory_resource::allocate" || plain == "__cxa_allocate_exception" ||
+           plain == "std::pmr::polymorphic_allocator::allocate_bytes" || is_reporting_frame(plain);
+}
+
+struct read_name {
+    text whole;  // as the demangler spelled it
+    function_name parts;
+    text plain;                     // its own qualified name without template arguments
+    library_call call;              // if it is a function of the standard library
+    bool is_own_allocator = false;  // a class's own operator new, or a memory resource of the user
+    bool is_forwarding = false;
+};
+
+class read_names {
+public:
+    explicit read_names(arena& memory) noexcept : memory_(memory), names_(memory), types_(memory) {}
+    read_names(const read_names&) = delete;
+    read_names& operator=(const read_names&) = delete;
+
+    const read_name& of(text function) { return entry_of(function).name; }
+
+    // What the name of the function says, if it is the direct caller of operator new.
+    const type_answer& alone(text function, bool has_line) {
+        entry& known = entry_of(function);
+        if (!known.is_answered[has_line]) {
+            known.is_answered[has_line] = true;
+            known.answers[has_line] = answer_of(known.name, has_line);
+        }
+        return known.answers[has_line];
+    }
+
+    // The printed form of a type in a source file. It is kept, because few types are looked up.
+    text made(text type) {
+        if (const text* known = types_.find(type)) return *known;
+        const text asked = copy_of(memory_, type);
+        return types_[asked] = without_const(printed_type(memory_, asked));
+    }
+
+    ALLOCSCOPE_INLINE arena& memory() const noexcept { return memory_; }
+    // Memory that callers may borrow.
+    ALLOCSCOPE_INLINE arena& scratch() noexcept { return scratch_; }
+
+    // Call it before its memory is released.
+    void clear() noexcept {
+        names_ = table<const void*, entry*>{memory_};
+        types_ = table<text, text>{memory_};
+        scratch_.release();
+    }
+
+private:
+    struct entry {
+        read_name name;
+        type_answer answers[2];  // for a frame without a line, and for one with a line
+        bool is_answered[2] = {};
+    };
+
+    entry& entry_of(text function) {
+        const auto known = names_.insert(function.data());
+        if (known.is_new || known.value->name.whole.size() != function.size()) {
+            known.value = memory_.make<entry>();
+            read(function, known.value->name);
+        }
+        return *known.value;
+    }
+
+    void read(text function, read_name& into) {
+        into.whole = function;
+        into.parts = parse_function_name(memory_, function);
+        into.plain = plain_name(memory_, into.parts);
+        into.call = as_library_call(memory_, into.parts);
+        into.is_forwarding = is_forwarding_frame(into.plain);
+        const bool is_own_resource = !into.is_forwarding && !into.plain.starts_with("std::") &&
+                                     into.plain.ends_with("::do_allocate");
+        into.is_own_allocator = is_own_resource || is_own_operator_new(into.parts);
+        into.is_forwarding = into.is_forwarding || into.is_own_allocator;
+    }
+
+    type_answer answer_of(const read_name& name, bool has_line) {
+        const library_call& call = name.call;
+        if (call.function.empty()) {
+            // A function of the program that has such a name has a line.
+            const text made = has_line ? text{} : type_of_c_function(name.whole);
+            return made.empty() ? unknown_type() : type_answer{made, type_evidence::make_frame};
+        }
+        text type = type_of_allocator_call(call);
+        if (!type.empty()) return printed_answer(memory_, type, type_evidence::allocator_frame);
+        type = type_of_character_buffer(call);
+        if (type.empty()) type = type_of_compiled_function(name.plain, false);
+        if (type.empty() && has_line) type = type_of_container_call(memory_, call);
+        if (!type.empty() || !has_line) {
+            return printed_answer(memory_, type, type_evidence::make_frame);
+        }
+        // These also evaluate the default arguments of the constructor, which may allocate.
+        const bool makes_object =
+            is_listed(call.function, "make_unique make_unique_for_overwrite _S_create") &&
+            !call.function_first.ends_with("]");
+        return printed_answer(
+            memory_, type_of_make_call(memory_, call),
+            makes_object ? type_evidence::made_object : type_evidence::make_frame);
+    }
+
+    arena& memory_;
+    arena scratch_;
+    table<const void*, entry*> names_;  // by the address of the name
+    table<text, text> types_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_READ_NAMES_HPP
 
 // called_name.hpp - the name of an inlined function with the template arguments of its class.
 
@@ -30715,8 +30702,8 @@ ALLOCSCOPE_COLD_END
 
 // implicit_function.hpp - recognises constructors and assignments that the compiler made.
 
-#ifndef ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
-#define ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
+#ifndef ALLOCSCOPE_SOURCE_IMPLICIT_FUNCTION_HPP
+#define ALLOCSCOPE_SOURCE_IMPLICIT_FUNCTION_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -30757,12 +30744,12 @@ inline bool is_implicit_function(const code_frame& frame, source_cache& sources)
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_TYPES_IMPLICIT_FUNCTION_HPP
+#endif  // ALLOCSCOPE_SOURCE_IMPLICIT_FUNCTION_HPP
 
 // placed_new.hpp - finds the `new` that compilers place at a line and column of a source file.
 
-#ifndef ALLOCSCOPE_TYPES_PLACED_NEW_HPP
-#define ALLOCSCOPE_TYPES_PLACED_NEW_HPP
+#ifndef ALLOCSCOPE_SOURCE_PLACED_NEW_HPP
+#define ALLOCSCOPE_SOURCE_PLACED_NEW_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -30891,7 +30878,7 @@ inline const new_expression* find_new_expression(const source_outline& file, int
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_TYPES_PLACED_NEW_HPP
+#endif  // ALLOCSCOPE_SOURCE_PLACED_NEW_HPP
 
 // thrown_value.hpp - finds the `throw` at the place where the memory of an exception is asked for.
 
@@ -32686,8 +32673,8 @@ ALLOCSCOPE_COOL_END
 
 // closing_bracket.hpp - moves a call from a closing bracket to the line on which it is written.
 
-#ifndef ALLOCSCOPE_TYPES_CLOSING_BRACKET_HPP
-#define ALLOCSCOPE_TYPES_CLOSING_BRACKET_HPP
+#ifndef ALLOCSCOPE_PLACES_CLOSING_BRACKET_HPP
+#define ALLOCSCOPE_PLACES_CLOSING_BRACKET_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -32798,133 +32785,12 @@ inline void leave_last_token(code_frame& frame, source_cache& sources) {
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_TYPES_CLOSING_BRACKET_HPP
-
-// coroutine_frame.hpp - recognises the frame of a coroutine by the source text of its function.
-
-#ifndef ALLOCSCOPE_TYPES_COROUTINE_FRAME_HPP
-#define ALLOCSCOPE_TYPES_COROUTINE_FRAME_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// The character of a token that is one sign; 0 for a word, for a longer sign, and after the end.
-ALLOCSCOPE_NOINLINE char sign_at(const source_outline& file, std::size_t at) noexcept {
-    const text token = file.text_at(at);
-    return token.size() == 1 && !is_word(token) ? token.front() : '\0';
-}
-
-// The `{` of the body after a function's name or a lambda's `[`, or the `{` that the `}` at `at`
-// closes; 0 if there is none.
-ALLOCSCOPE_NOINLINE std::size_t body_of(const source_outline& file, std::size_t at) noexcept {
-    if (sign_at(file, at) == '}') return file.partner(at);
-    for (const std::size_t end = at + 256; at < end && at < file.tokens().size(); ++at) {
-        const char sign = sign_at(file, at);
-        if (sign == '{') return at;
-        if (sign == ';' || sign == '}') break;
-        if ((sign == '(' || sign == '[') && file.partner(at) > at) at = file.partner(at);
-    }
-    return 0;
-}
-
-// Whether the `[` at `at` begins a lambda, and not a subscript or an array.
-ALLOCSCOPE_NOINLINE bool begins_lambda(const source_outline& file, std::size_t at) noexcept {
-    const char behind = sign_at(file, file.partner(at) + 1);
-    if (at == 0 || (behind != '(' && behind != '{' && behind != '<')) return false;
-    const char before = sign_at(file, at - 1);
-    if (before != '\0') return before != ')' && before != ']';
-    const text word = file.text_at(at - 1);
-    return !is_word(word) || is_listed(word, "return co_return co_yield co_await");
-}
-
-// Whether the body at `open` belongs to a coroutine. Lambdas inside it do not count.
-inline bool is_coroutine_body(const source_outline& file, std::size_t open) noexcept {
-    const std::size_t close = file.partner(open);
-    for (std::size_t at = open + 1; at < close; ++at) {
-        const text token = file.text_at(at);
-        if (is_listed(token, "co_await co_yield co_return")) return true;
-        if (sign_at(file, at) != '[' || !begins_lambda(file, at)) continue;
-        const std::size_t inner = body_of(file, at);
-        if (file.partner(inner) > at) at = file.partner(inner);
-    }
-    return false;
-}
-
-// The token that names the function with this body, or the `[` of the lambda; `open` if neither is
-// found.
-inline std::size_t name_of_body(const source_outline& file, std::size_t open) noexcept {
-    for (std::size_t at = open - 1; at > 1 && open - at < 64; --at) {
-        const char sign = sign_at(file, at);
-        if (sign == ';' || sign == '{' || sign == '}') break;
-        if (sign != ')' && sign != ']') continue;
-        at = file.partner(at);
-        if (at < 2) break;
-        if (sign == ']' && begins_lambda(file, at)) return at;
-        const text name = file.text_at(at - 1);
-        if (sign == ')' && is_word(name) && !is_listed(name, "noexcept requires")) return at - 1;
-    }
-    return open;
-}
-
-// If the function of `frame` is a coroutine that allocates its frame, returns "frame of work()" and
-// gives `frame` the line of the function's name. Otherwise returns "".
-inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sources) {
-    if (is_standard_header(frame.file)) return {};
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(frame, sources, file);
-    if (at == 0) return {};
-    const char sign = sign_at(*file, at);
-    const bool is_name = is_word(file->text_at(at)) && sign_at(*file, at + 1) == '(';
-    if (sign != '}' && sign != '[' && !is_name) return {};
-    const std::size_t open = body_of(*file, at);
-    if (open == 0 || !is_coroutine_body(*file, open)) return {};
-    frame.line = file->tokens()[name_of_body(*file, open)].line;
-    frame.column = 0;
-    frame.is_nearby = true;
-    text function = pretty_function(memory, frame.function);
-    // With -g1, g++ does not name the scopes of an inlined lambda.
-    if (function.starts_with("operator()")) function = "{lambda}";
-    function = without_unnamed_namespaces(memory, function);
-    const text whole = parse_function_name(memory, function).whole;
-    return joined(memory, "frame of ", whole.empty() ? function : whole, "()");
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_COROUTINE_FRAME_HPP
-
-// exception_pool.hpp - recognises the memory that libstdc++ keeps for exceptions.
-
-#ifndef ALLOCSCOPE_TYPES_EXCEPTION_POOL_HPP
-#define ALLOCSCOPE_TYPES_EXCEPTION_POOL_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-constexpr text exception_pool = "pool for exceptions";
-
-// `function` is the caller of malloc, `module` its file, `caller` the file of the code that called
-// this function.
-inline bool is_exception_pool(text function, text module, text caller) noexcept {
-    if (function == "_GLOBAL__sub_I_eh_alloc.cc") return true;
-    return function.empty() && file_name_of(module).starts_with("libstdc++.so.") &&
-           file_name_of(caller).starts_with("ld-linux");
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_EXCEPTION_POOL_HPP
+#endif  // ALLOCSCOPE_PLACES_CLOSING_BRACKET_HPP
 
 // frame_rule.hpp - distinguishes the user's frames from the library's, for the line of a row.
 
-#ifndef ALLOCSCOPE_TYPES_FRAME_RULE_HPP
-#define ALLOCSCOPE_TYPES_FRAME_RULE_HPP
+#ifndef ALLOCSCOPE_PLACES_FRAME_RULE_HPP
+#define ALLOCSCOPE_PLACES_FRAME_RULE_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -33178,12 +33044,12 @@ inline std::size_t user_frame(arena& scratch, const list<code_frame>& frames,
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_TYPES_FRAME_RULE_HPP
+#endif  // ALLOCSCOPE_PLACES_FRAME_RULE_HPP
 
 // initialised_member.hpp - finds the initialiser of a member for which a constructor calls.
 
-#ifndef ALLOCSCOPE_TYPES_INITIALISED_MEMBER_HPP
-#define ALLOCSCOPE_TYPES_INITIALISED_MEMBER_HPP
+#ifndef ALLOCSCOPE_PLACES_INITIALISED_MEMBER_HPP
+#define ALLOCSCOPE_PLACES_INITIALISED_MEMBER_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -33286,7 +33152,7 @@ inline found_token find_initialiser(arena& memory, const list<code_frame>& frame
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_TYPES_INITIALISED_MEMBER_HPP
+#endif  // ALLOCSCOPE_PLACES_INITIALISED_MEMBER_HPP
 
 #endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
 
@@ -33297,8 +33163,8 @@ ALLOCSCOPE_COLD_END
 
 // library_files.hpp - which source files are other people's code, judged by their folders.
 
-#ifndef ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP
-#define ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP
+#ifndef ALLOCSCOPE_PLACES_LIBRARY_FILES_HPP
+#define ALLOCSCOPE_PLACES_LIBRARY_FILES_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -33364,7 +33230,7 @@ inline text own_folder_of(arena& memory, text file_of_main) {
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP
+#endif  // ALLOCSCOPE_PLACES_LIBRARY_FILES_HPP
 
 #endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
 
@@ -33374,8 +33240,8 @@ ALLOCSCOPE_COLD_END
 
 // known_frames.hpp - what the names of functions and files say about a frame, found only once.
 
-#ifndef ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
-#define ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
+#ifndef ALLOCSCOPE_PLACES_KNOWN_FRAMES_HPP
+#define ALLOCSCOPE_PLACES_KNOWN_FRAMES_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -33436,12 +33302,12 @@ private:
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
+#endif  // ALLOCSCOPE_PLACES_KNOWN_FRAMES_HPP
 
 // module_rule.hpp - finds the frame that gives a row its place: all rules, in their order.
 
-#ifndef ALLOCSCOPE_TYPES_MODULE_RULE_HPP
-#define ALLOCSCOPE_TYPES_MODULE_RULE_HPP
+#ifndef ALLOCSCOPE_PLACES_MODULE_RULE_HPP
+#define ALLOCSCOPE_PLACES_MODULE_RULE_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -33604,7 +33470,128 @@ ALLOCSCOPE_INLINE std::size_t user_frame_by_module(const asked_stack& stack,
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_TYPES_MODULE_RULE_HPP
+#endif  // ALLOCSCOPE_PLACES_MODULE_RULE_HPP
+
+// coroutine_frame.hpp - recognises the frame of a coroutine by the source text of its function.
+
+#ifndef ALLOCSCOPE_TYPES_COROUTINE_FRAME_HPP
+#define ALLOCSCOPE_TYPES_COROUTINE_FRAME_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The character of a token that is one sign; 0 for a word, for a longer sign, and after the end.
+ALLOCSCOPE_NOINLINE char sign_at(const source_outline& file, std::size_t at) noexcept {
+    const text token = file.text_at(at);
+    return token.size() == 1 && !is_word(token) ? token.front() : '\0';
+}
+
+// The `{` of the body after a function's name or a lambda's `[`, or the `{` that the `}` at `at`
+// closes; 0 if there is none.
+ALLOCSCOPE_NOINLINE std::size_t body_of(const source_outline& file, std::size_t at) noexcept {
+    if (sign_at(file, at) == '}') return file.partner(at);
+    for (const std::size_t end = at + 256; at < end && at < file.tokens().size(); ++at) {
+        const char sign = sign_at(file, at);
+        if (sign == '{') return at;
+        if (sign == ';' || sign == '}') break;
+        if ((sign == '(' || sign == '[') && file.partner(at) > at) at = file.partner(at);
+    }
+    return 0;
+}
+
+// Whether the `[` at `at` begins a lambda, and not a subscript or an array.
+ALLOCSCOPE_NOINLINE bool begins_lambda(const source_outline& file, std::size_t at) noexcept {
+    const char behind = sign_at(file, file.partner(at) + 1);
+    if (at == 0 || (behind != '(' && behind != '{' && behind != '<')) return false;
+    const char before = sign_at(file, at - 1);
+    if (before != '\0') return before != ')' && before != ']';
+    const text word = file.text_at(at - 1);
+    return !is_word(word) || is_listed(word, "return co_return co_yield co_await");
+}
+
+// Whether the body at `open` belongs to a coroutine. Lambdas inside it do not count.
+inline bool is_coroutine_body(const source_outline& file, std::size_t open) noexcept {
+    const std::size_t close = file.partner(open);
+    for (std::size_t at = open + 1; at < close; ++at) {
+        const text token = file.text_at(at);
+        if (is_listed(token, "co_await co_yield co_return")) return true;
+        if (sign_at(file, at) != '[' || !begins_lambda(file, at)) continue;
+        const std::size_t inner = body_of(file, at);
+        if (file.partner(inner) > at) at = file.partner(inner);
+    }
+    return false;
+}
+
+// The token that names the function with this body, or the `[` of the lambda; `open` if neither is
+// found.
+inline std::size_t name_of_body(const source_outline& file, std::size_t open) noexcept {
+    for (std::size_t at = open - 1; at > 1 && open - at < 64; --at) {
+        const char sign = sign_at(file, at);
+        if (sign == ';' || sign == '{' || sign == '}') break;
+        if (sign != ')' && sign != ']') continue;
+        at = file.partner(at);
+        if (at < 2) break;
+        if (sign == ']' && begins_lambda(file, at)) return at;
+        const text name = file.text_at(at - 1);
+        if (sign == ')' && is_word(name) && !is_listed(name, "noexcept requires")) return at - 1;
+    }
+    return open;
+}
+
+// If the function of `frame` is a coroutine that allocates its frame, returns "frame of work()" and
+// gives `frame` the line of the function's name. Otherwise returns "".
+inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sources) {
+    if (is_standard_header(frame.file)) return {};
+    const source_outline* file = nullptr;
+    const std::size_t at = token_of(frame, sources, file);
+    if (at == 0) return {};
+    const char sign = sign_at(*file, at);
+    const bool is_name = is_word(file->text_at(at)) && sign_at(*file, at + 1) == '(';
+    if (sign != '}' && sign != '[' && !is_name) return {};
+    const std::size_t open = body_of(*file, at);
+    if (open == 0 || !is_coroutine_body(*file, open)) return {};
+    frame.line = file->tokens()[name_of_body(*file, open)].line;
+    frame.column = 0;
+    frame.is_nearby = true;
+    text function = pretty_function(memory, frame.function);
+    // With -g1, g++ does not name the scopes of an inlined lambda.
+    if (function.starts_with("operator()")) function = "{lambda}";
+    function = without_unnamed_namespaces(memory, function);
+    const text whole = parse_function_name(memory, function).whole;
+    return joined(memory, "frame of ", whole.empty() ? function : whole, "()");
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_COROUTINE_FRAME_HPP
+
+// exception_pool.hpp - recognises the memory that libstdc++ keeps for exceptions.
+
+#ifndef ALLOCSCOPE_TYPES_EXCEPTION_POOL_HPP
+#define ALLOCSCOPE_TYPES_EXCEPTION_POOL_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+constexpr text exception_pool = "pool for exceptions";
+
+// `function` is the caller of malloc, `module` its file, `caller` the file of the code that called
+// this function.
+inline bool is_exception_pool(text function, text module, text caller) noexcept {
+    if (function == "_GLOBAL__sub_I_eh_alloc.cc") return true;
+    return function.empty() && file_name_of(module).starts_with("libstdc++.so.") &&
+           file_name_of(caller).starts_with("ld-linux");
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_EXCEPTION_POOL_HPP
 
 // only_new.hpp - moves a call from the declaration of a function to the only `new` that it reaches.
 
@@ -34222,7 +34209,7 @@ private:
                                        object->lines_near(address, frames[at], outer), sources_);
     }
 
-    // See types/module_rule.hpp.
+    // See places/module_rule.hpp.
     void find_place(named_stack& stack, const list<code_frame>& frames,
                     const list<const met_address*>& owners, const symbolize::frame_rule& rule) {
         list<symbolize::frame_owner> modules{scratch_};
@@ -34510,7 +34497,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// Which frames are library code; see types/frame_rule.hpp.
+// Which frames are library code; see places/frame_rule.hpp.
 ALLOCSCOPE_HIDDEN inline symbolize::frame_rule library_rule;
 
 // Protected by the naming lock. Null until the first report, and after the last window of a large

@@ -2,9 +2,9 @@
 #ifndef ALLOCSCOPE_TESTS_FUZZ_NAMES_INPUT_HPP
 #define ALLOCSCOPE_TESTS_FUZZ_NAMES_INPUT_HPP
 
+#include <allocscope/places/frame_rule.hpp>
+#include <allocscope/spelling/pretty_function.hpp>
 #include <allocscope/symbols/demangle.hpp>
-#include <allocscope/types/frame_rule.hpp>
-#include <allocscope/types/pretty_function.hpp>
 #include <allocscope/types/type_ladder.hpp>
 
 #include <cstddef>

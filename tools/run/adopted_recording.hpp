@@ -34,7 +34,7 @@ struct program_facts {
 // Reads the recording of program `index` in the file, live or ended. The program's tables take the
 // place of this process's own, so call it once, in a process that has recorded nothing. The
 // addresses of the recording must be free here; if they are not, that is an error which another
-// process need not have. `library_frames` are patterns of library code (types/frame_rule.hpp).
+// process need not have. `library_frames` are patterns of library code (places/frame_rule.hpp).
 // Without `wants_rows` nothing is named, which is most of the work.
 allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_rows,
                                      const program_facts& program,

@@ -3,7 +3,7 @@
 #include "../option_words.hpp"
 #include "nameless_functions.hpp"
 
-#include <allocscope/types/frame_rule.hpp>
+#include <allocscope/places/frame_rule.hpp>
 
 #include <cctype>
 #include <cerrno>
@@ -226,7 +226,7 @@ std::string variable_of(const std::string& option) {
     return name;
 }
 
-// Checks the variable that says where sources are. types/source_cache.hpp reads it later.
+// Checks the variable that says where sources are. source/source_cache.hpp reads it later.
 std::string check_sources() {
     const char* value = ::secure_getenv("ALLOCSCOPE_SOURCES");
     std::string rest = value != nullptr ? value : "";

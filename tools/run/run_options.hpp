@@ -30,7 +30,7 @@ struct run_options {
     double every_seconds = -1;        // < 0: only at the end
     named_signal report_signal;
     std::string file;          // the file to execute; "": command[0] along $PATH
-    arguments library_frames;  // patterns: see types/frame_rule.hpp
+    arguments library_frames;  // patterns: see places/frame_rule.hpp
     arguments command;
 };
 

@@ -1,6 +1,6 @@
 // engine_table.hpp - the functions behind engine.hpp.
 //
-// Room:     define_once (floor 11), malloc-safe
+// Room:     define_once (floor 12), malloc-safe
 // Called:   through the engine table, from every module of the process
 // Threads:  any
 // Memory:   an arena for each question; the name book of naming/process_names.hpp

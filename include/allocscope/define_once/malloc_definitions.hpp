@@ -1,6 +1,6 @@
 // malloc_definitions.hpp - the symbols of malloc and its family, and nothing else.
 //
-// Room:     define_once (floor 11), malloc-safe
+// Room:     define_once (floor 12), malloc-safe
 // Called:   by the whole program, its libraries and the C library itself
 // Threads:  any
 // Memory:   the underlying allocator's (hooks/underlying_allocator.hpp)

@@ -1,6 +1,6 @@
 // malloc_family.hpp - replaces malloc and its family, too: include it in exactly one .cpp.
 //
-// Room:     define_once (floor 11), malloc-safe
+// Room:     define_once (floor 12), malloc-safe
 // Called:   by the whole program, its libraries and the C library itself
 // Threads:  any
 // Memory:   the C library's allocator, or the one that is linked or preloaded in its place; the

@@ -1,6 +1,6 @@
 // operator_memory.hpp - where the replaced operators get their memory.
 //
-// Room:     define_once (floor 11), malloc-safe
+// Room:     define_once (floor 12), malloc-safe
 // Called:   by define_once/operator_new_entry.hpp and malloc_family.hpp
 // Threads:  any
 // Memory:   the C library's allocator, or what malloc_family.hpp says

@@ -1,6 +1,6 @@
 // operator_new_delete.hpp - replaces operator new and delete: include it in exactly one .cpp.
 //
-// Room:     define_once (floor 11), malloc-safe
+// Room:     define_once (floor 12), malloc-safe
 // Called:   by every new-expression and delete-expression of the program and its libraries
 // Threads:  any
 // Memory:   the C library's allocator; the library's own memory comes from the kernel

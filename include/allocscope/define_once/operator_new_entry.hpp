@@ -1,6 +1,6 @@
 // operator_new_entry.hpp - what the replaced operators do.
 //
-// Room:     define_once (floor 11), malloc-safe
+// Room:     define_once (floor 12), malloc-safe
 // Called:   by the 20 operators in define_once/operator_new_delete.hpp
 // Threads:  any
 // Memory:   the C library's allocator (define_once/operator_memory.hpp)

@@ -1,6 +1,6 @@
 // callgrind_format.hpp - costs by function and call, for KCachegrind and callgrind_annotate.
 //
-// Room:     formats (floor 11), not malloc-safe
+// Room:     formats (floor 12), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
 // Threads:  any
 // Memory:   see formats/format_job.hpp; 80 bytes for each call from one line to a function

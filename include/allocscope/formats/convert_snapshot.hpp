@@ -1,6 +1,6 @@
 // convert_snapshot.hpp - converts a saved snapshot to another format with little memory.
 //
-// Room:     formats (floor 11), not malloc-safe
+// Room:     formats (floor 12), not malloc-safe
 // Called:   by the command-line program
 // Threads:  any
 // Memory:   the file and its rows; the formats get one stack after the other, so the frames of all

@@ -1,6 +1,6 @@
 // dhat_format.hpp - writes the file of Valgrind's DHAT, for dh_view.html and Firefox Profiler.
 //
-// Room:     formats (floor 11), not malloc-safe
+// Room:     formats (floor 12), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
 // Threads:  any
 // Memory:   see formats/format_job.hpp; 100 bytes for each stack and 4 for each of its frames

@@ -1,6 +1,6 @@
 // folded_format.hpp - writes each stack on one line, for flame graphs: main;load;parse 4096.
 //
-// Room:     formats (floor 11), not malloc-safe
+// Room:     formats (floor 12), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
 // Threads:  any
 // Memory:   see formats/format_job.hpp

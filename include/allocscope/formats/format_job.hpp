@@ -1,6 +1,6 @@
 // format_job.hpp - writes one snapshot in one format: what every writer gets.
 //
-// Room:     formats (floor 11), not malloc-safe
+// Room:     formats (floor 12), not malloc-safe
 // Called:   by the writers in formats/, which the user calls
 // Threads:  any
 // Memory:   an arena, and about a megabyte of the file, while it writes; charged to no window

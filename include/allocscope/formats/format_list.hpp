@@ -1,6 +1,6 @@
 // format_list.hpp - all formats for snapshots, and the choice of one by the ending of a path.
 //
-// Room:     formats (floor 11), not malloc-safe
+// Room:     formats (floor 12), not malloc-safe
 // Called:   by the user, and by the command-line program
 // Threads:  any
 // Memory:   see formats/format_job.hpp

@@ -1,6 +1,6 @@
 // frame_text.hpp - the names of frames in the formats of other tools.
 //
-// Room:     formats (floor 11), not malloc-safe
+// Room:     formats (floor 12), not malloc-safe
 // Called:   by the writers in formats/
 // Threads:  any
 // Memory:   of the text that is written to

@@ -1,6 +1,6 @@
 // gzip_stream.hpp - compresses a file like gzip, in one fast pass.
 //
-// Room:     formats (floor 11), not malloc-safe
+// Room:     formats (floor 12), not malloc-safe
 // Called:   by formats/pprof_format.hpp
 // Threads:  one
 // Memory:   200 KiB of the arena, and a ninth more than the largest piece

@@ -1,6 +1,6 @@
 // heaptrack_format.hpp - makes a recording for heaptrack_print and heaptrack_gui from sums.
 //
-// Room:     formats (floor 11), not malloc-safe
+// Room:     formats (floor 12), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
 // Threads:  any
 // Memory:   see formats/format_job.hpp; the tables of strings, locations and traces

@@ -1,6 +1,6 @@
 // html_format.hpp - writes a snapshot as a page: one file that opens in any browser.
 //
-// Room:     formats (floor 11), not malloc-safe
+// Room:     formats (floor 12), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
 // Threads:  any
 // Memory:   see formats/format_job.hpp; 100 bytes for each different frame, place and path

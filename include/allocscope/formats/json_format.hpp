@@ -1,6 +1,6 @@
 // json_format.hpp - writes a snapshot to a file as JSON; report/json_report.hpp has the format.
 //
-// Room:     formats (floor 11), not malloc-safe
+// Room:     formats (floor 12), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
 // Threads:  any
 // Memory:   see formats/format_job.hpp and report/place_sums.hpp

@@ -1,6 +1,6 @@
 // location_book.hpp - numbers return addresses together with the calls inlined there.
 //
-// Room:     formats (floor 11), not malloc-safe
+// Room:     formats (floor 12), not malloc-safe
 // Called:   by formats/pprof_format.hpp and formats/heaptrack_format.hpp
 // Threads:  one at a time
 // Memory:   of the arena that is passed in

@@ -1,6 +1,6 @@
 // massif_format.hpp - writes the heap over time, with details at its end, like Valgrind's massif.
 //
-// Room:     formats (floor 11), not malloc-safe
+// Room:     formats (floor 12), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
 // Threads:  any
 // Memory:   see formats/format_job.hpp; the tree of calls

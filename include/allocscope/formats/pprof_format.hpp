@@ -1,6 +1,6 @@
 // pprof_format.hpp - writes the profile that `go tool pprof`, Pyroscope, Parca and others read.
 //
-// Room:     formats (floor 11), not malloc-safe
+// Room:     formats (floor 12), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
 // Threads:  any
 // Memory:   see formats/format_job.hpp; the tables of frames, functions and strings

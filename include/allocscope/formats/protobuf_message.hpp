@@ -1,6 +1,6 @@
 // protobuf_message.hpp - the wire format of protocol buffers, as far as a profile needs it.
 //
-// Room:     formats (floor 11), not malloc-safe
+// Room:     formats (floor 12), not malloc-safe
 // Called:   by formats/pprof_format.hpp
 // Threads:  one
 // Memory:   of the text that is written to

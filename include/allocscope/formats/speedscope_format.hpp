@@ -1,6 +1,6 @@
 // speedscope_format.hpp - writes the flame graphs of speedscope.app: one file with four of them.
 //
-// Room:     formats (floor 11), not malloc-safe
+// Room:     formats (floor 12), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
 // Threads:  any
 // Memory:   see formats/format_job.hpp; 48 bytes for each stack and 4 for each of its frames

@@ -1,6 +1,6 @@
 // summary_lines.hpp - facts for which a format of another tool has no field, in sentences.
 //
-// Room:     formats (floor 11), not malloc-safe
+// Room:     formats (floor 12), not malloc-safe
 // Called:   by the writers whose format has comments or a description
 // Threads:  any
 // Memory:   one line at a time

@@ -1,6 +1,6 @@
 // baseline_file.hpp - the file that baselines are kept in.
 //
-// Room:     integrations (floor 10), not malloc-safe
+// Room:     integrations (floor 11), not malloc-safe
 // Called:   by baselines.hpp and by the command-line program
 // Threads:  several processes may write one file: each locks the folder of the file while it writes
 // Memory:   the file's text and its results

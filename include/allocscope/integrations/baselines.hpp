@@ -1,6 +1,6 @@
 // baselines.hpp - keeps in a file what tests allocated; a test that allocates more later fails.
 //
-// Room:     integrations (floor 10), not malloc-safe
+// Room:     integrations (floor 11), not malloc-safe
 // Called:   by the user, from tests of any framework
 // Threads:  check() from any thread and from several processes at once
 // Memory:   the file's results, from the first check on; they are charged to no window

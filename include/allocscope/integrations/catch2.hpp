@@ -1,6 +1,6 @@
 // catch2.hpp - Catch2: every test case must free what it allocated, and blocks keep to budgets.
 //
-// Room:     integrations (floor 10), not malloc-safe
+// Room:     integrations (floor 11), not malloc-safe
 // Called:   by the user's tests, with Catch2 2.13 and 3
 // Threads:  see catch2_listener.hpp and check_blocks.hpp
 // Memory:   see these two

@@ -1,6 +1,6 @@
 // catch2_framework.hpp - what only Catch2 has: its names, its assertions, and a scope to the end.
 //
-// Room:     integrations (floor 10), not malloc-safe
+// Room:     integrations (floor 11), not malloc-safe
 // Called:   by catch2_listener.hpp, by blocks in a TEST_CASE, and by the user there
 // Threads:  an assertion of Catch2 may fail only on the thread that runs the test case (in newer
 //           releases: on each thread that they allow)

@@ -1,6 +1,6 @@
 // catch2_listener.hpp - measures each pass through each test case of Catch2.
 //
-// Room:     integrations (floor 10), not malloc-safe
+// Room:     integrations (floor 11), not malloc-safe
 // Called:   by Catch2, if the program contains ALLOCSCOPE_CATCH2_CHECK_EVERY_CASE() or _MAIN()
 // Threads:  Catch2 runs test cases one after the other; what the threads of a test allocate is
 //           charged to the test, unless the options say threads::current

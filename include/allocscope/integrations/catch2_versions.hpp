@@ -1,6 +1,6 @@
 // catch2_versions.hpp - includes the Catch2 that is installed, version 2 or 3.
 //
-// Room:     integrations (floor 10), not malloc-safe
+// Room:     integrations (floor 11), not malloc-safe
 // Called:   by the other catch2_ headers
 // Threads:  any
 // Memory:   none

@@ -1,6 +1,6 @@
 // check_blocks.hpp - assertions about a block inside a test: ALLOCSCOPE_CHECK_NO_LEAKS { }.
 //
-// Room:     integrations (floor 10), not malloc-safe
+// Room:     integrations (floor 11), not malloc-safe
 // Called:   through the macros, by the user in a test case of doctest or Catch2
 // Threads:  NO_LEAKS counts the objects of every thread; the other macros, and those that end in
 //           _ON_THIS_THREAD, count only those of the thread that enters the block

@@ -1,6 +1,6 @@
 // checked_block.hpp - a block in a test that is checked, as a loop that runs once.
 //
-// Room:     integrations (floor 10), not malloc-safe
+// Room:     integrations (floor 11), not malloc-safe
 // Called:   by the macros of the adapters
 // Threads:  the one that enters the block
 // Memory:   about 300 bytes on the stack

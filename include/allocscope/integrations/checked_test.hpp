@@ -1,6 +1,6 @@
 // checked_test.hpp - what all adapters of test frameworks do around a test, and how they report.
 //
-// Room:     integrations (floor 10), not malloc-safe
+// Room:     integrations (floor 11), not malloc-safe
 // Called:   by the adapters of doctest, GoogleTest and Catch2
 // Threads:  the thread that runs the tests; blocks run on any thread on which the framework may
 //           assert

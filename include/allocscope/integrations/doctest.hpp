@@ -1,6 +1,6 @@
 // doctest.hpp - the door for doctest: every case, or a block, must free what it allocates.
 //
-// Room:     integrations (floor 10), not malloc-safe
+// Room:     integrations (floor 11), not malloc-safe
 // Called:   by test files that include it instead of <doctest/doctest.h>, or after it
 // Threads:  see check_blocks.hpp and doctest_listener.hpp
 // Memory:   none of its own

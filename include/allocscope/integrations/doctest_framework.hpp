@@ -1,6 +1,6 @@
 // doctest_framework.hpp - what only doctest has: its names, its assertions, its decorators.
 //
-// Room:     integrations (floor 10), not malloc-safe
+// Room:     integrations (floor 11), not malloc-safe
 // Called:   by doctest_listener.hpp, by blocks in a TEST_CASE, and by decorators before main
 // Threads:  assertions: as doctest's own; one thread applies the decorators, afterwards they are
 //           only read

@@ -1,6 +1,6 @@
 // doctest_listener.hpp - measures each pass through each doctest case.
 //
-// Room:     integrations (floor 10), not malloc-safe
+// Room:     integrations (floor 11), not malloc-safe
 // Called:   by doctest, if the program contains ALLOCSCOPE_DOCTEST_CHECK_EVERY_CASE()
 // Threads:  doctest runs cases one after the other on one thread; assertions come from any thread
 // Memory:   about 300 bytes for a run, and the remarks of its decorators

@@ -1,6 +1,6 @@
 // framework_stacks.hpp - decides by its stack whether an object is a test framework's own.
 //
-// Room:     integrations (floor 10), not malloc-safe
+// Room:     integrations (floor 11), not malloc-safe
 // Called:   by the adapters at the start of a run; by the engine for each stack that left something
 //           alive
 // Threads:  any

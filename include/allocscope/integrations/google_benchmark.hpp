@@ -1,6 +1,6 @@
 // google_benchmark.hpp - allocations of benchmarks beside their times; leaks are errors.
 //
-// Room:     integrations (floor 10), not malloc-safe
+// Room:     integrations (floor 11), not malloc-safe
 // Called:   by the user, from the sources of a benchmark program (Google Benchmark 1.7.1 and newer)
 // Threads:  see google_benchmark_scope.hpp; main() runs on one thread
 // Memory:   see the headers that it includes

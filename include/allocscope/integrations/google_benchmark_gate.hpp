@@ -1,6 +1,6 @@
 // google_benchmark_gate.hpp - a reporter before the reporter: leaks and broken limits fail the run.
 //
-// Room:     integrations (floor 10), not malloc-safe
+// Room:     integrations (floor 11), not malloc-safe
 // Called:   by run_benchmarks(); by users who have their own reporters
 // Threads:  Google Benchmark calls a reporter on the thread that runs the benchmarks
 // Memory:   copies of the runs of one benchmark while they are reported

@@ -1,6 +1,6 @@
 // google_benchmark_memory_manager.hpp - fills Google Benchmark's own memory fields from a window.
 //
-// Room:     integrations (floor 10), not malloc-safe
+// Room:     integrations (floor 11), not malloc-safe
 // Called:   by users who have their own main(); by Google Benchmark around its memory pass
 // Threads:  Google Benchmark calls it on the thread that runs the benchmarks
 // Memory:   a window, during a memory pass

@@ -1,6 +1,6 @@
 // google_benchmark_rules.hpp - what a benchmark may use, and how a run is judged.
 //
-// Room:     integrations (floor 10), not malloc-safe
+// Room:     integrations (floor 11), not malloc-safe
 // Called:   by benchmark_scope, and by benchmark_gate for each run that is reported
 // Threads:  `remembered` has a mutex; everything else uses only its arguments
 // Memory:   the places, about 300 bytes, for each benchmark_scope and each set of limits

@@ -1,6 +1,6 @@
 // google_benchmark_scope.hpp - shows the allocations of a benchmark's loop beside its time.
 //
-// Room:     integrations (floor 10), not malloc-safe
+// Room:     integrations (floor 11), not malloc-safe
 // Called:   by the user, in the function that is measured, just before the loop
 // Threads:  each thread of a benchmark has its own scope, which counts only what this thread
 //           allocates

@@ -1,6 +1,6 @@
 // google_benchmark_versions.hpp - the differences between releases of Google Benchmark.
 //
-// Room:     integrations (floor 10), not malloc-safe
+// Room:     integrations (floor 11), not malloc-safe
 // Called:   by the other google_benchmark_*.hpp
 // Threads:  each function uses only its arguments
 // Memory:   what a std::string takes

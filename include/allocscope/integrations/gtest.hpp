@@ -1,6 +1,6 @@
 // gtest.hpp - GoogleTest: every test must free what it allocated, and blocks keep to budgets.
 //
-// Room:     integrations (floor 10), not malloc-safe
+// Room:     integrations (floor 11), not malloc-safe
 // Called:   by the user's tests, with GoogleTest 1.12 and newer
 // Threads:  see gtest_listener.hpp and gtest_framework.hpp
 // Memory:   see these two

@@ -1,6 +1,6 @@
 // gtest_framework.hpp - what only GoogleTest has: its names, its failures, the blocks in its tests.
 //
-// Room:     integrations (floor 10), not malloc-safe
+// Room:     integrations (floor 11), not malloc-safe
 // Called:   by gtest_listener.hpp, and through the macros by the user in a test of GoogleTest
 // Threads:  NO_LEAKS counts the objects of every thread; the other macros, and those that end in
 //           _ON_THIS_THREAD, count only those of the thread that enters the block

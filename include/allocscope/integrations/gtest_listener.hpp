@@ -1,6 +1,6 @@
 // gtest_listener.hpp - measures each test of GoogleTest, and each suite on request.
 //
-// Room:     integrations (floor 10), not malloc-safe
+// Room:     integrations (floor 11), not malloc-safe
 // Called:   by GoogleTest, when the listener has been appended
 // Threads:  GoogleTest runs tests one after the other; what the threads of a test allocate is
 //           charged to the test, unless the options say threads::current

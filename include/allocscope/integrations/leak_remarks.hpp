@@ -1,6 +1,6 @@
 // leak_remarks.hpp - lets a test say what it will leave alive.
 //
-// Room:     integrations (floor 10), not malloc-safe
+// Room:     integrations (floor 11), not malloc-safe
 // Called:   by the user in the body of a test of any framework; for doctest also as a decorator
 // Threads:  any; a remark belongs to the test that is running
 // Memory:   one text, charged to no window

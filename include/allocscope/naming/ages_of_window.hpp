@@ -1,6 +1,6 @@
 // ages_of_window.hpp - how old the objects of a window are, by the age marks around their birth.
 //
-// Room:     naming (floor 9), not malloc-safe
+// Room:     naming (floor 10), not malloc-safe
 // Called:   by naming/live_window.hpp, under the walking lock, while hooks continue
 // Threads:  any
 // Memory:   1.5 KiB of the stack

@@ -1,6 +1,6 @@
 // book_texts.hpp - the texts that rows point to; equal texts are kept once.
 //
-// Room:     naming (floor 9), not malloc-safe
+// Room:     naming (floor 10), not malloc-safe
 // Called:   by naming/name_book.hpp and stack_namer.hpp
 // Threads:  one at a time, under the naming lock
 // Memory:   the texts, among those of the symbolizer, and tables over them
@@ -13,13 +13,13 @@
 #define ALLOCSCOPE_NAMING_BOOK_TEXTS_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/places/shorten_paths.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/spelling/pretty_function.hpp>
+#include <allocscope/spelling/pretty_type.hpp>
 #include <allocscope/symbols/kept_texts.hpp>
-#include <allocscope/types/pretty_function.hpp>
-#include <allocscope/types/pretty_type.hpp>
-#include <allocscope/types/shorten_paths.hpp>
 
 ALLOCSCOPE_COLD_BEGIN
 

@@ -1,6 +1,6 @@
 // described_types.hpp - what the debug information at a stack's addresses says about types.
 //
-// Room:     naming (floor 9), not malloc-safe
+// Room:     naming (floor 10), not malloc-safe
 // Called:   by naming/stack_namer.hpp and object_types.hpp
 // Threads:  one at a time, under the naming lock
 // Memory:   56 bytes for each size that a type is compared with, until rest()
@@ -18,10 +18,10 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/platform/met_modules.hpp>
+#include <allocscope/source/class_size.hpp>
+#include <allocscope/source/type_knowledge.hpp>
 #include <allocscope/symbols/entry_types.hpp>
 #include <allocscope/symbols/symbolizer.hpp>
-#include <allocscope/types/class_size.hpp>
-#include <allocscope/types/type_knowledge.hpp>
 
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 

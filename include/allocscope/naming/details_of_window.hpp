@@ -1,6 +1,6 @@
 // details_of_window.hpp - sums up what cohorts with details say about the stacks of a window.
 //
-// Room:     naming (floor 9), not malloc-safe
+// Room:     naming (floor 10), not malloc-safe
 // Called:   by naming/live_window.hpp, under the walking lock, while hooks continue
 // Threads:  any
 // Memory:   none

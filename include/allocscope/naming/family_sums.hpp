@@ -1,6 +1,6 @@
 // family_sums.hpp - how much of a window belongs to operator new, and how much to each pool.
 //
-// Room:     naming (floor 9), not malloc-safe
+// Room:     naming (floor 10), not malloc-safe
 // Called:   by naming/live_window.hpp, with the counts that the rows are made of
 // Threads:  any; under the walking lock
 // Memory:   of the request's arena

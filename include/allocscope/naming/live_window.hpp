@@ -1,6 +1,6 @@
 // live_window.hpp - copies the contents of a window, stack by stack, from the live tables.
 //
-// Room:     naming (floor 9), not malloc-safe
+// Room:     naming (floor 10), not malloc-safe
 // Called:   by define_once/engine_table.hpp and naming/ for stats(), by verdict/ for checks
 // Threads:  any; it copies under the walking lock, while hooks continue
 // Memory:   8 bytes for each frame of each stack of the window

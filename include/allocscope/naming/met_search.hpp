@@ -1,6 +1,6 @@
 // met_search.hpp - finds the modules that may be unloaded and were at an address.
 //
-// Room:     naming (floor 9), not malloc-safe
+// Room:     naming (floor 10), not malloc-safe
 // Called:   by naming/stack_modules.hpp, for each frame of a report
 // Threads:  one at a time, under the naming lock
 // Memory:   32 bytes for each module, in an arena of its own

@@ -1,6 +1,6 @@
 // moment_of_reading.hpp - the moment that a snapshot shows: now, or the end of another program.
 //
-// Room:     naming (floor 9), not malloc-safe
+// Room:     naming (floor 10), not malloc-safe
 // Called:   when a window is read
 // Threads:  any
 // Memory:   none

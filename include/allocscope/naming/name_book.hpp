@@ -1,6 +1,6 @@
 // name_book.hpp - the names of the stacks of a process; each is found once.
 //
-// Room:     naming (floor 9), not malloc-safe
+// Room:     naming (floor 10), not malloc-safe
 // Called:   by naming/rows_of_window.hpp, naming/stacks_of_window.hpp and verdict/, when something
 //           is reported
 // Threads:  one at a time, under the naming lock; snapshots keep the book they point into
@@ -26,13 +26,13 @@
 #include <allocscope/naming/stack_index.hpp>
 #include <allocscope/naming/stack_modules.hpp>
 #include <allocscope/naming/stack_namer.hpp>
+#include <allocscope/places/frame_rule.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/symbols/symbolizer.hpp>
-#include <allocscope/types/frame_rule.hpp>
 #include <allocscope/types/type_answer.hpp>
 
 #include <cstddef>  // size_t

@@ -1,6 +1,6 @@
 // named_stack.hpp - a stack with everything that a row says about it.
 //
-// Room:     naming (floor 9), not malloc-safe
+// Room:     naming (floor 10), not malloc-safe
 // Called:   made by naming/name_book.hpp; read by everything that makes rows, stacks and verdicts
 // Threads:  written under the naming lock; of what rows show, only the type may change later
 // Memory:   88 bytes, and 56 bytes for each frame

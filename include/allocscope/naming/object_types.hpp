@@ -1,6 +1,6 @@
 // object_types.hpp - what live objects of a stack say about their type.
 //
-// Room:     naming (floor 9), not malloc-safe
+// Room:     naming (floor 10), not malloc-safe
 // Called:   by naming/name_book.hpp, for stacks whose type may still be found or rejected
 // Threads:  one at a time, under the naming lock
 // Memory:   of the arena that is passed in
@@ -19,8 +19,8 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/platform/met_modules.hpp>
 #include <allocscope/platform/probe_memory.hpp>
+#include <allocscope/source/class_size.hpp>
 #include <allocscope/symbols/symbolizer.hpp>
-#include <allocscope/types/class_size.hpp>
 #include <allocscope/types/deduced_class.hpp>
 #include <allocscope/types/type_ladder.hpp>
 

@@ -1,6 +1,6 @@
 // process_names.hpp - the names that this process has found so far.
 //
-// Room:     naming (floor 9), not malloc-safe
+// Room:     naming (floor 10), not malloc-safe
 // Called:   by define_once/engine_table.hpp, naming/ and verdict/
 // Threads:  any; names_at_work holds the naming lock
 // Memory:   the name book, while windows are open and as long as snapshots point into it
@@ -10,8 +10,8 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/naming/name_book.hpp>
+#include <allocscope/places/frame_rule.hpp>
 #include <allocscope/state/process_state.hpp>
-#include <allocscope/types/frame_rule.hpp>
 
 #include <cstddef>  // size_t
 
@@ -19,7 +19,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// Which frames are library code; see types/frame_rule.hpp.
+// Which frames are library code; see places/frame_rule.hpp.
 ALLOCSCOPE_HIDDEN inline symbolize::frame_rule library_rule;
 
 // Protected by the naming lock. Null until the first report, and after the last window of a large

@@ -1,6 +1,6 @@
 // rows_of_window.hpp - makes the rows of a snapshot from the stacks of a window.
 //
-// Room:     naming (floor 9), not malloc-safe
+// Room:     naming (floor 10), not malloc-safe
 // Called:   by define_once/engine_table.hpp for stats(), by verdict/ for checks
 // Threads:  one at a time, under the naming lock
 // Memory:   the snapshot's block, and the request's arena; names stay in the name book
@@ -16,6 +16,7 @@
 #include <allocscope/naming/name_book.hpp>
 #include <allocscope/naming/process_names.hpp>
 #include <allocscope/naming/stacks_of_window.hpp>
+#include <allocscope/places/shorten_paths.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/platform/probe_memory.hpp>
@@ -23,7 +24,6 @@
 #include <allocscope/snapshot/loss_sentences.hpp>
 #include <allocscope/snapshot/snapshot_block.hpp>
 #include <allocscope/snapshot/snapshot_difference.hpp>
-#include <allocscope/types/shorten_paths.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t

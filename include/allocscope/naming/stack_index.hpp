@@ -1,6 +1,6 @@
 // stack_index.hpp - finds a stack that already has names.
 //
-// Room:     naming (floor 9), not malloc-safe
+// Room:     naming (floor 10), not malloc-safe
 // Called:   by naming/name_book.hpp
 // Threads:  one at a time, under the naming lock
 // Memory:   for each of many stacks at most 57 bytes, 21 on average, in the arena that is passed in

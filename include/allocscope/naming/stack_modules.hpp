@@ -1,6 +1,6 @@
 // stack_modules.hpp - finds the modules that a stack's addresses were in when it allocated.
 //
-// Room:     naming (floor 9), not malloc-safe
+// Room:     naming (floor 10), not malloc-safe
 // Called:   by naming/, for each stack of a report
 // Threads:  one at a time, under the naming lock
 // Memory:   1.5 KiB of the caller's stack

@@ -1,6 +1,6 @@
 // stack_namer.hpp - finds the names of a stack: its frames, its place and its type.
 //
-// Room:     naming (floor 9), not malloc-safe
+// Room:     naming (floor 10), not malloc-safe
 // Called:   by naming/name_book.hpp, once for each stack
 // Threads:  one at a time, under the naming lock
 // Memory:   results, in the arena of the book; until rest() some hundred bytes for each address and
@@ -19,28 +19,28 @@
 #include <allocscope/naming/described_types.hpp>
 #include <allocscope/naming/named_stack.hpp>
 #include <allocscope/naming/stack_modules.hpp>
+#include <allocscope/places/closing_bracket.hpp>
+#include <allocscope/places/frame_rule.hpp>
+#include <allocscope/places/initialised_member.hpp>
+#include <allocscope/places/known_frames.hpp>
+#include <allocscope/places/library_files.hpp>
+#include <allocscope/places/module_rule.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/platform/met_modules.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
+#include <allocscope/source/source_cache.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/symbols/rare_forms.hpp>
 #include <allocscope/symbols/symbolizer.hpp>
-#include <allocscope/types/closing_bracket.hpp>
 #include <allocscope/types/coroutine_frame.hpp>
 #include <allocscope/types/exception_pool.hpp>
-#include <allocscope/types/frame_rule.hpp>
-#include <allocscope/types/initialised_member.hpp>
-#include <allocscope/types/known_frames.hpp>
-#include <allocscope/types/library_files.hpp>
-#include <allocscope/types/module_rule.hpp>
 #include <allocscope/types/only_new.hpp>
 #include <allocscope/types/read_names.hpp>
 #include <allocscope/types/short_type.hpp>
-#include <allocscope/types/source_cache.hpp>
 #include <allocscope/types/type_ladder.hpp>
 #include <allocscope/types/wrapped_request.hpp>
 
@@ -395,7 +395,7 @@ private:
                                        object->lines_near(address, frames[at], outer), sources_);
     }
 
-    // See types/module_rule.hpp.
+    // See places/module_rule.hpp.
     void find_place(named_stack& stack, const list<code_frame>& frames,
                     const list<const met_address*>& owners, const symbolize::frame_rule& rule) {
         list<symbolize::frame_owner> modules{scratch_};

@@ -1,6 +1,6 @@
 // stacks_of_window.hpp - all stacks of a window; their names are found when somebody asks.
 //
-// Room:     naming (floor 9), not malloc-safe
+// Room:     naming (floor 10), not malloc-safe
 // Called:   through snapshot_data::stacks, by snapshot::stacks() and snapshot::modules()
 // Threads:  any; one at a time, under the naming lock
 // Memory:   184 bytes for each stack; the names are in the name book
@@ -19,6 +19,7 @@
 #include <allocscope/naming/name_book.hpp>
 #include <allocscope/naming/process_names.hpp>
 #include <allocscope/naming/threads_of_window.hpp>
+#include <allocscope/places/shorten_paths.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
@@ -26,7 +27,6 @@
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/snapshot/snapshot_block.hpp>
 #include <allocscope/snapshot/stack_order.hpp>
-#include <allocscope/types/shorten_paths.hpp>
 #include <allocscope/windows/uncharged_work.hpp>
 
 #include <cstddef>  // size_t

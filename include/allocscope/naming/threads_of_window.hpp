@@ -1,6 +1,6 @@
 // threads_of_window.hpp - finds the threads that allocated at a window's stacks, and their names.
 //
-// Room:     naming (floor 9), not malloc-safe
+// Room:     naming (floor 10), not malloc-safe
 // Called:   by naming/stacks_of_window.hpp, when somebody asks for the stacks
 // Threads:  any; one at a time, under the naming lock
 // Memory:   of the arenas that are passed in

@@ -1,6 +1,6 @@
 // frame_of_page_text.hpp - the page but for its script and its data.
 //
-// Room:     page (floor 9), not malloc-safe
+// Room:     page (floor 10), not malloc-safe
 // Called:   by page/page_writer.hpp
 // Threads:  a constant
 // Memory:   none

@@ -1,6 +1,6 @@
 // packed_numbers.hpp - a list of numbers as a JSON string of few characters.
 //
-// Room:     page (floor 9), not malloc-safe
+// Room:     page (floor 10), not malloc-safe
 // Called:   by page/page_data.hpp; tools/page/1_data.js reads the strings
 // Threads:  one
 // Memory:   of the text that is written to

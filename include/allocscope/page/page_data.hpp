@@ -1,6 +1,6 @@
 // page_data.hpp - the data of a page, as JSON: a snapshot in which each name and path is once.
 //
-// Room:     page (floor 9), not malloc-safe
+// Room:     page (floor 10), not malloc-safe
 // Called:   by page/page_writer.hpp
 // Threads:  one for each text that is written to
 // Memory:   of that text, and an arena of its own while it is written (see page/page_names.hpp)

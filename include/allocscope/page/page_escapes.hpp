@@ -1,6 +1,6 @@
 // page_escapes.hpp - escapes names in a page, so that they stay text whatever they look like.
 //
-// Room:     page (floor 9), not malloc-safe
+// Room:     page (floor 10), not malloc-safe
 // Called:   by page/page_data.hpp, page/page_without_script.hpp and page/page_writer.hpp
 // Threads:  any
 // Memory:   of the text that is written to

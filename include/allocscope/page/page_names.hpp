@@ -1,6 +1,6 @@
 // page_names.hpp - numbers the texts, frames, paths and places of a page; equal ones are kept once.
 //
-// Room:     page (floor 9), not malloc-safe
+// Room:     page (floor 10), not malloc-safe
 // Called:   by page/page_data.hpp
 // Threads:  one
 // Memory:   of an arena: about 100 bytes for each frame, place and text; none for a stack

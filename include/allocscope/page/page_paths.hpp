@@ -1,6 +1,6 @@
 // page_paths.hpp - the paths of many stacks; the outer part that they share is kept once.
 //
-// Room:     page (floor 9), not malloc-safe
+// Room:     page (floor 10), not malloc-safe
 // Called:   by page/page_names.hpp and formats/heaptrack_format.hpp
 // Threads:  one
 // Memory:   of an arena: up to 24 bytes for each path, and up to 72 for each stack

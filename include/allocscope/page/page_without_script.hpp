@@ -1,6 +1,6 @@
 // page_without_script.hpp - what a page shows if scripts do not run: totals and the top places.
 //
-// Room:     page (floor 9), not malloc-safe
+// Room:     page (floor 10), not malloc-safe
 // Called:   by page/page_writer.hpp; formats/format_list.hpp needs its number of rows
 // Threads:  one for each text that is written to
 // Memory:   of that text, and an arena of its own while it is written

@@ -1,6 +1,6 @@
 // page_writer.hpp - writes a snapshot as a page: one file that opens in any browser.
 //
-// Room:     page (floor 9), not malloc-safe
+// Room:     page (floor 10), not malloc-safe
 // Called:   by formats/html_format.hpp
 // Threads:  one for each text that is written to
 // Memory:   of that text, and an arena of its own while it is written

@@ -1,6 +1,6 @@
 // script_of_data_text.hpp - the script of the page: what it knows, the tree, the search.
 //
-// Room:     page (floor 9), not malloc-safe
+// Room:     page (floor 10), not malloc-safe
 // Called:   by page/page_writer.hpp
 // Threads:  a constant
 // Memory:   none

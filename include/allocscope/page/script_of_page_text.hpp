@@ -1,6 +1,6 @@
 // script_of_page_text.hpp - the script of the page: head, controls and keys.
 //
-// Room:     page (floor 9), not malloc-safe
+// Room:     page (floor 10), not malloc-safe
 // Called:   by page/page_writer.hpp
 // Threads:  a constant
 // Memory:   none

@@ -1,6 +1,6 @@
 // cut_stacks.hpp - counts the rows at lines of libraries whose stacks were cut.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by report/text_head.hpp
 // Threads:  any
 // Memory:   none that is kept
@@ -13,9 +13,9 @@
 #define ALLOCSCOPE_REPORT_CUT_STACKS_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/places/library_files.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
-#include <allocscope/types/library_files.hpp>
 
 #include <cstddef>  // size_t
 

@@ -1,6 +1,6 @@
 // explain_memory.hpp - says where the resident memory of this process is.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by the user
 // Threads:  any; other threads continue in the meantime, so numbers may be of slightly different
 //           moments

@@ -1,6 +1,6 @@
 // json_report.hpp - writes a snapshot as JSON, for other programs to read.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by the user, and by formats/json_format.hpp
 // Threads:  any
 // Memory:   of the text, and of an arena while it is written (see report/place_sums.hpp)

@@ -1,6 +1,6 @@
 // json_writer.hpp - writes JSON member by member: brackets, commas, and valid strings.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by report/json_report.hpp and the writers of JSON in formats/
 // Threads:  one
 // Memory:   of the text that is written to

@@ -1,6 +1,6 @@
 // merge_refusals.hpp - which snapshots cannot be merged, and the sentence that says why.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by report/merge_snapshots.hpp and report/whole_difference.hpp
 // Threads:  any
 // Memory:   the message

@@ -1,6 +1,6 @@
 // merge_snapshots.hpp - merges several windows or processes into one snapshot.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by the user and by the command-line program
 // Threads:  any
 // Memory:   as a snapshot with all their stacks; the result keeps the parts; charged to no window

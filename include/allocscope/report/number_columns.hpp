@@ -1,6 +1,6 @@
 // number_columns.hpp - the numbers of stacks in columns, each line ending with a name.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by report/text_groups.hpp and report/text_tree.hpp
 // Threads:  any
 // Memory:   of the arena that is passed in

@@ -1,6 +1,6 @@
 // number_units.hpp - numbers for people to read: bytes, durations, shares.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by the files of report/ that write text
 // Threads:  any
 // Memory:   of the text that is written to

@@ -1,6 +1,6 @@
 // piece_target.hpp - where the pieces of a file go: a path, a descriptor, a stdio file, a stream.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by report/, formats/format_job.hpp and saved/save_snapshot.hpp
 // Threads:  any
 // Memory:   the message of an error

@@ -1,6 +1,6 @@
 // place_sums.hpp - what was allocated at each place, also where nothing is alive any more.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by report/json_report.hpp and formats/csv_format.hpp
 // Threads:  any; the snapshot must outlive the sums
 // Memory:   310 bytes for each place, in the arena that is passed in

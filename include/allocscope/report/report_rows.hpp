@@ -1,6 +1,6 @@
 // report_rows.hpp - selects and orders the rows of a snapshot that a report shows.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by report/text_table.hpp, and by tools/show/
 // Threads:  any; the snapshot must outlive the selection
 // Memory:   one pointer for each row, in the arena that is passed in

@@ -1,6 +1,6 @@
 // text_columns.hpp - counts, pads and cuts text in columns.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by the files of report/ that write text
 // Threads:  any
 // Memory:   of the text that is written to

@@ -1,6 +1,6 @@
 // text_details.hpp - the places that mattered at the peak of a window with options::details.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by report/text_report.hpp, below the rows
 // Threads:  any
 // Memory:   of an arena, and the groups

@@ -1,6 +1,6 @@
 // text_frames.hpp - the stack below a row of a text report.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by report/text_table.hpp
 // Threads:  any
 // Memory:   of the text that is written to; of an arena for the parts of a line

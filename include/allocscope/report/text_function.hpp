@@ -1,6 +1,6 @@
 // text_function.hpp - writes a function into columns that may be too few for its whole name.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by text_frames.hpp, text_table.hpp and number_columns.hpp
 // Threads:  any
 // Memory:   of the arena of the text
@@ -19,7 +19,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/text_columns.hpp>
-#include <allocscope/types/function_name.hpp>
+#include <allocscope/spelling/function_name.hpp>
 
 #include <cstddef>  // size_t
 

@@ -1,6 +1,6 @@
 // text_groups.hpp - shows groups of stacks as a table for people to read.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by the user and by the command-line program
 // Threads:  any
 // Memory:   the whole text, charged to no window

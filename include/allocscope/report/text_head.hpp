@@ -1,6 +1,6 @@
 // text_head.hpp - the lines of a text report above its rows.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by report/text_table.hpp, report/text_frames.hpp, report/whole_report.hpp and
 //           formats/html_format.hpp
 // Threads:  any

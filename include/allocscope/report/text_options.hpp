@@ -1,6 +1,6 @@
 // text_options.hpp - options for the look of a text report.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   filled by the user, read by report/whole_report.hpp, report/text_table.hpp and
 //           report/report_rows.hpp
 // Threads:  a plain value

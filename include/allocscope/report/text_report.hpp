@@ -1,6 +1,6 @@
 // text_report.hpp - writes a snapshot for people to read: head, rows in columns, losses.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by the user
 // Threads:  any
 // Memory:   the whole text in an arena, charged to no window

@@ -1,6 +1,6 @@
 // text_sink.hpp - writes a finished report to a path, a descriptor or a stdio file.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by report/text_report.hpp, with the whole report in one text; its errors by formats/
 //           and saved/
 // Threads:  any

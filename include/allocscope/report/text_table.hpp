@@ -1,6 +1,6 @@
 // text_table.hpp - the rows of a text report, in columns.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by report/whole_report.hpp
 // Threads:  any; the snapshot must outlive the table
 // Memory:   the texts of the rows that are shown, in the arena of the form

@@ -1,6 +1,6 @@
 // text_timeline.hpp - the time series of a window as one line of bars.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by report/text_report.hpp, below the rows
 // Threads:  any
 // Memory:   of the text that is written to

@@ -1,6 +1,6 @@
 // text_tree.hpp - shows the calls that lead to allocations, as an indented tree for people to read.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by the user and by the command-line program
 // Threads:  any
 // Memory:   the tree and the whole text, charged to no window

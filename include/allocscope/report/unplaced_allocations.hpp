@@ -1,6 +1,6 @@
 // unplaced_allocations.hpp - says how much is in the totals of a window and in none of its stacks.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by formats/summary_lines.hpp and by the command-line program
 // Threads:  any
 // Memory:   of the text that is written to

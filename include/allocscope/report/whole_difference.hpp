@@ -1,6 +1,6 @@
 // whole_difference.hpp - subtracts one snapshot from another with threads, families and details.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by the user and by the command-line program
 // Threads:  any
 // Memory:   as difference_from(); when the stacks are first asked for, 360 bytes for each stack

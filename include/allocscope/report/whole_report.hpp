@@ -1,6 +1,6 @@
 // whole_report.hpp - writes a text report from its first line to its last.
 //
-// Room:     report (floor 9), not malloc-safe
+// Room:     report (floor 10), not malloc-safe
 // Called:   by report/text_report.hpp
 // Threads:  any
 // Memory:   of the text that is written to, and of an arena while it is written

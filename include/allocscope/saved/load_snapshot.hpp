@@ -1,6 +1,6 @@
 // load_snapshot.hpp - reads a snapshot from its file.
 //
-// Room:     saved (floor 10), not malloc-safe
+// Room:     saved (floor 11), not malloc-safe
 // Called:   by the user, and by the command-line program
 // Threads:  any
 // Memory:   the file, and the snapshot's rows and frames; charged to no window

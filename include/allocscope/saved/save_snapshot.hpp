@@ -1,6 +1,6 @@
 // save_snapshot.hpp - writes a snapshot to a file, with everything that a report can show.
 //
-// Room:     saved (floor 10), not malloc-safe
+// Room:     saved (floor 11), not malloc-safe
 // Called:   by the user, and by the command-line program
 // Threads:  any
 // Memory:   about 100 bytes for each distinct text, 160 for each distinct frame, 50 for each stack,

@@ -1,6 +1,6 @@
 // saved_format.hpp - the parts of a saved snapshot.
 //
-// Room:     saved (floor 10), not malloc-safe
+// Room:     saved (floor 11), not malloc-safe
 // Called:   by saved/save_snapshot.hpp and saved/load_snapshot.hpp
 // Threads:  constants and plain values
 // Memory:   none

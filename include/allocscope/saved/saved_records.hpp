@@ -1,6 +1,6 @@
 // saved_records.hpp - reads the records of a saved snapshot.
 //
-// Room:     saved (floor 10), not malloc-safe
+// Room:     saved (floor 11), not malloc-safe
 // Called:   by the other files of saved/ and by formats/convert_snapshot.hpp; for the stacks, by
 //           the first caller who asks for them
 // Threads:  one at a time; what has been read never changes

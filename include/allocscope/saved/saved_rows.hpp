@@ -1,6 +1,6 @@
 // saved_rows.hpp - the rows of a file, or only those with most bytes.
 //
-// Room:     saved (floor 10), not malloc-safe
+// Room:     saved (floor 11), not malloc-safe
 // Called:   by saved/load_snapshot.hpp
 // Threads:  one
 // Memory:   148 bytes for each row that is kept, in the block of the snapshot

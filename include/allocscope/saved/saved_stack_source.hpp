@@ -1,6 +1,6 @@
 // saved_stack_source.hpp - the stacks of a file as a source, read from its records when asked for.
 //
-// Room:     saved (floor 10), not malloc-safe
+// Room:     saved (floor 11), not malloc-safe
 // Called:   by formats/convert_snapshot.hpp and the command-line program
 // Threads:  any
 // Memory:   the caller passes it; the parts must outlive the source

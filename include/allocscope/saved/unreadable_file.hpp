@@ -1,6 +1,6 @@
 // unreadable_file.hpp - says why a file cannot be read: it is not there, or it is a folder.
 //
-// Room:     saved (floor 10), not malloc-safe
+// Room:     saved (floor 11), not malloc-safe
 // Called:   by saved/load_snapshot.hpp when a file could not be opened
 // Threads:  any
 // Memory:   none

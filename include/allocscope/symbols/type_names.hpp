@@ -2,7 +2,7 @@
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_object.hpp, if a name in a source file may be that of a macro; by
-//           types/class_size.hpp and types/deduced_class.hpp
+//           source/class_size.hpp and types/deduced_class.hpp
 // Threads:  one
 // Memory:   a table over the names, in the arena of the debug data
 //

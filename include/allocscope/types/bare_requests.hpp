@@ -1,6 +1,6 @@
 // bare_requests.hpp - what the library allocates where its inlined functions have no scopes.
 //
-// Room:     types (floor 8), not malloc-safe
+// Room:     types (floor 9), not malloc-safe
 // Called:   by type_ladder.hpp
 // Threads:  one cache belongs to one thread
 // Memory:   of the arena of read_names
@@ -27,15 +27,15 @@
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
+#include <allocscope/source/declared_variable.hpp>
+#include <allocscope/source/new_expressions.hpp>
+#include <allocscope/source/source_cache.hpp>
+#include <allocscope/spelling/function_name.hpp>
+#include <allocscope/spelling/name_brackets.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/called_name.hpp>
-#include <allocscope/types/declared_variable.hpp>
-#include <allocscope/types/function_name.hpp>
 #include <allocscope/types/library_calls.hpp>
-#include <allocscope/types/name_brackets.hpp>
-#include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/read_names.hpp>
-#include <allocscope/types/source_cache.hpp>
 #include <allocscope/types/type_answer.hpp>
 
 #include <cstddef>  // size_t

@@ -1,6 +1,6 @@
 // called_name.hpp - the name of an inlined function with the template arguments of its class.
 //
-// Room:     types (floor 8), not malloc-safe
+// Room:     types (floor 9), not malloc-safe
 // Called:   by type_ladder.hpp; bare_requests.hpp reads the place of a call with it
 // Threads:  one cache belongs to one thread
 // Memory:   of the arenas of read_names
@@ -15,16 +15,16 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/source/declared_variable.hpp>
+#include <allocscope/source/included_files.hpp>
+#include <allocscope/source/new_expressions.hpp>
+#include <allocscope/source/source_cache.hpp>
+#include <allocscope/source/source_tokens.hpp>
+#include <allocscope/source/type_spelling.hpp>
+#include <allocscope/spelling/function_name.hpp>
+#include <allocscope/spelling/name_brackets.hpp>
 #include <allocscope/symbols/code_location.hpp>
-#include <allocscope/types/declared_variable.hpp>
-#include <allocscope/types/function_name.hpp>
-#include <allocscope/types/included_files.hpp>
-#include <allocscope/types/name_brackets.hpp>
-#include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/read_names.hpp>
-#include <allocscope/types/source_cache.hpp>
-#include <allocscope/types/source_tokens.hpp>
-#include <allocscope/types/type_spelling.hpp>
 
 #include <cstddef>  // size_t
 

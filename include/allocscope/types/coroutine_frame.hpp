@@ -1,6 +1,6 @@
 // coroutine_frame.hpp - recognises the frame of a coroutine by the source text of its function.
 //
-// Room:     types (floor 8), not malloc-safe
+// Room:     types (floor 9), not malloc-safe
 // Called:   by naming/stack_namer.hpp, for the direct caller of operator new
 // Threads:  one source_cache belongs to one thread
 // Memory:   of the given arena
@@ -21,12 +21,12 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/source/new_expressions.hpp>
+#include <allocscope/source/source_cache.hpp>
+#include <allocscope/spelling/function_name.hpp>
+#include <allocscope/spelling/pretty_function.hpp>
+#include <allocscope/spelling/pretty_type.hpp>
 #include <allocscope/symbols/code_location.hpp>
-#include <allocscope/types/function_name.hpp>
-#include <allocscope/types/new_expressions.hpp>
-#include <allocscope/types/pretty_function.hpp>
-#include <allocscope/types/pretty_type.hpp>
-#include <allocscope/types/source_cache.hpp>
 
 #include <cstddef>  // size_t
 

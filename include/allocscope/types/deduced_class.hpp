@@ -1,6 +1,6 @@
 // deduced_class.hpp - finds the class that a compiler deduced for `new box(1)`.
 //
-// Room:     types (floor 8), not malloc-safe
+// Room:     types (floor 9), not malloc-safe
 // Called:   by naming/, with what it knows of a live object
 // Threads:  any
 // Memory:   of the given arena
@@ -18,10 +18,10 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/source/class_size.hpp>
+#include <allocscope/spelling/name_brackets.hpp>
+#include <allocscope/spelling/pretty_type.hpp>
 #include <allocscope/symbols/type_names.hpp>
-#include <allocscope/types/class_size.hpp>
-#include <allocscope/types/name_brackets.hpp>
-#include <allocscope/types/pretty_type.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t

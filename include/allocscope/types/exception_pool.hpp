@@ -1,6 +1,6 @@
 // exception_pool.hpp - recognises the memory that libstdc++ keeps for exceptions.
 //
-// Room:     types (floor 8), not malloc-safe
+// Room:     types (floor 9), not malloc-safe
 // Called:   by naming/stack_namer.hpp, for the direct caller of malloc
 // Threads:  any
 // Memory:   none

@@ -1,6 +1,6 @@
 // handed_on_size.hpp - whether an operator new or a memory resource passes on the size that it got.
 //
-// Room:     types (floor 8), not malloc-safe
+// Room:     types (floor 9), not malloc-safe
 // Called:   by type_ladder.hpp, for the operators before the frame that asked for the memory
 // Threads:  one cache belongs to one thread
 // Memory:   none
@@ -17,10 +17,10 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/source/new_expressions.hpp>
+#include <allocscope/source/source_cache.hpp>
+#include <allocscope/source/source_tokens.hpp>
 #include <allocscope/symbols/code_location.hpp>
-#include <allocscope/types/new_expressions.hpp>
-#include <allocscope/types/source_cache.hpp>
-#include <allocscope/types/source_tokens.hpp>
 
 #include <cstddef>  // size_t
 

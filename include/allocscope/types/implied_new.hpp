@@ -1,6 +1,6 @@
 // implied_new.hpp - finds the `new T` of a call if it is not written at the place of the call.
 //
-// Room:     types (floor 8), not malloc-safe
+// Room:     types (floor 9), not malloc-safe
 // Called:   by type_ladder.hpp, when no `new` stands at the place of a call; called_name.hpp uses
 //           its helpers
 // Threads:  one cache belongs to one thread
@@ -25,16 +25,16 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/source/implicit_function.hpp>
+#include <allocscope/source/included_files.hpp>
+#include <allocscope/source/new_expressions.hpp>
+#include <allocscope/source/placed_new.hpp>
+#include <allocscope/source/source_cache.hpp>
+#include <allocscope/source/source_tokens.hpp>
+#include <allocscope/spelling/function_name.hpp>
 #include <allocscope/symbols/code_location.hpp>
-#include <allocscope/types/function_name.hpp>
-#include <allocscope/types/implicit_function.hpp>
-#include <allocscope/types/included_files.hpp>
-#include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/new_in_macro.hpp>
-#include <allocscope/types/placed_new.hpp>
 #include <allocscope/types/read_names.hpp>
-#include <allocscope/types/source_cache.hpp>
-#include <allocscope/types/source_tokens.hpp>
 #include <allocscope/types/type_from_source.hpp>
 
 #include <cstddef>  // size_t

@@ -1,6 +1,6 @@
 // library_calls.hpp - what a function of the standard library allocates, by its template arguments.
 //
-// Room:     types (floor 8), not malloc-safe
+// Room:     types (floor 9), not malloc-safe
 // Called:   by type_ladder.hpp, read_names.hpp and bare_requests.hpp
 // Threads:  any
 // Memory:   of the given arena
@@ -20,8 +20,8 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
-#include <allocscope/types/function_name.hpp>
-#include <allocscope/types/name_brackets.hpp>
+#include <allocscope/spelling/function_name.hpp>
+#include <allocscope/spelling/name_brackets.hpp>
 #include <allocscope/types/wrapped_type.hpp>
 
 #include <cstddef>  // size_t

@@ -1,6 +1,6 @@
 // merged_calls.hpp - whether the compiler may have made one call of two that exclude each other.
 //
-// Room:     types (floor 8), not malloc-safe
+// Room:     types (floor 9), not malloc-safe
 // Called:   by type_ladder.hpp, when the source gave the type
 // Threads:  any
 // Memory:   none
@@ -17,12 +17,12 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/source/new_expressions.hpp>
+#include <allocscope/source/placed_new.hpp>
+#include <allocscope/source/source_cache.hpp>
+#include <allocscope/source/source_tokens.hpp>
+#include <allocscope/spelling/name_brackets.hpp>
 #include <allocscope/symbols/code_location.hpp>
-#include <allocscope/types/name_brackets.hpp>
-#include <allocscope/types/new_expressions.hpp>
-#include <allocscope/types/placed_new.hpp>
-#include <allocscope/types/source_cache.hpp>
-#include <allocscope/types/source_tokens.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t

@@ -1,6 +1,6 @@
 // new_in_macro.hpp - the type of a `new` or `throw` that a macro writes.
 //
-// Room:     types (floor 8), not malloc-safe
+// Room:     types (floor 9), not malloc-safe
 // Called:   by implied_new.hpp, wrapped_request.hpp and type_ladder.hpp, where a call is a use of a
 //           macro
 // Threads:  any
@@ -22,16 +22,16 @@
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
+#include <allocscope/source/included_files.hpp>
+#include <allocscope/source/local_names.hpp>
+#include <allocscope/source/new_expressions.hpp>
+#include <allocscope/source/new_reader.hpp>
+#include <allocscope/source/placed_new.hpp>
+#include <allocscope/source/source_cache.hpp>
+#include <allocscope/source/source_tokens.hpp>
+#include <allocscope/spelling/function_name.hpp>
+#include <allocscope/spelling/pretty_type.hpp>
 #include <allocscope/symbols/code_location.hpp>
-#include <allocscope/types/function_name.hpp>
-#include <allocscope/types/included_files.hpp>
-#include <allocscope/types/local_names.hpp>
-#include <allocscope/types/new_expressions.hpp>
-#include <allocscope/types/new_reader.hpp>
-#include <allocscope/types/placed_new.hpp>
-#include <allocscope/types/pretty_type.hpp>
-#include <allocscope/types/source_cache.hpp>
-#include <allocscope/types/source_tokens.hpp>
 #include <allocscope/types/type_from_source.hpp>
 
 #include <cstddef>  // size_t

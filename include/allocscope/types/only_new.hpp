@@ -1,6 +1,6 @@
 // only_new.hpp - moves a call from the declaration of a function to the only `new` that it reaches.
 //
-// Room:     types (floor 8), not malloc-safe
+// Room:     types (floor 9), not malloc-safe
 // Called:   by naming/stack_namer.hpp, for a function whose code is that of another one
 // Threads:  one
 // Memory:   of the source_cache and of read_names
@@ -20,15 +20,15 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/source/declared_variable.hpp>
+#include <allocscope/source/local_names.hpp>
+#include <allocscope/source/new_expressions.hpp>
+#include <allocscope/source/placed_new.hpp>
+#include <allocscope/source/source_cache.hpp>
+#include <allocscope/source/source_tokens.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/called_name.hpp>
-#include <allocscope/types/declared_variable.hpp>
-#include <allocscope/types/local_names.hpp>
-#include <allocscope/types/new_expressions.hpp>
-#include <allocscope/types/placed_new.hpp>
 #include <allocscope/types/read_names.hpp>
-#include <allocscope/types/source_cache.hpp>
-#include <allocscope/types/source_tokens.hpp>
 #include <allocscope/types/type_from_source.hpp>
 
 #include <cstddef>  // size_t

@@ -1,6 +1,6 @@
 // read_names.hpp - parses the names of functions, each only once.
 //
-// Room:     types (floor 8), not malloc-safe
+// Room:     types (floor 9), not malloc-safe
 // Called:   by everything in types/ that names a type, for the innermost frames of each stack;
 //           naming/stack_namer.hpp keeps it
 // Threads:  one
@@ -22,9 +22,9 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
-#include <allocscope/types/function_name.hpp>
+#include <allocscope/spelling/function_name.hpp>
+#include <allocscope/spelling/pretty_type.hpp>
 #include <allocscope/types/library_calls.hpp>
-#include <allocscope/types/pretty_type.hpp>
 #include <allocscope/types/type_answer.hpp>
 #include <allocscope/types/wrapped_type.hpp>
 

@@ -1,6 +1,6 @@
 // short_type.hpp - drops the template arguments that the debug information says are the defaults.
 //
-// Room:     types (floor 8), not malloc-safe
+// Room:     types (floor 9), not malloc-safe
 // Called:   by naming/stack_namer.hpp, for the types that rows print
 // Threads:  any
 // Memory:   of the given arena
@@ -19,10 +19,10 @@
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
+#include <allocscope/spelling/default_arguments.hpp>
+#include <allocscope/spelling/name_brackets.hpp>
+#include <allocscope/spelling/pretty_type.hpp>
 #include <allocscope/symbols/type_names.hpp>
-#include <allocscope/types/default_arguments.hpp>
-#include <allocscope/types/name_brackets.hpp>
-#include <allocscope/types/pretty_type.hpp>
 
 #include <cstddef>  // size_t
 

@@ -1,6 +1,6 @@
 // thrown_value.hpp - finds the `throw` at the place where the memory of an exception is asked for.
 //
-// Room:     types (floor 8), not malloc-safe
+// Room:     types (floor 9), not malloc-safe
 // Called:   by type_ladder.hpp and type_from_source.hpp
 // Threads:  any
 // Memory:   none
@@ -18,9 +18,9 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/plain/list.hpp>
+#include <allocscope/source/new_expressions.hpp>
+#include <allocscope/source/new_reader.hpp>
 #include <allocscope/symbols/code_location.hpp>
-#include <allocscope/types/new_expressions.hpp>
-#include <allocscope/types/new_reader.hpp>
 
 #include <cstddef>  // size_t
 

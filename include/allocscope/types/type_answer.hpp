@@ -1,6 +1,6 @@
 // type_answer.hpp - the type of a stack's objects, and how it was found.
 //
-// Room:     types (floor 8), not malloc-safe
+// Room:     types (floor 9), not malloc-safe
 // Called:   made by types/type_ladder.hpp and read_names.hpp, read by naming/
 // Threads:  plain data
 // Memory:   the name belongs to whoever found it

@@ -1,6 +1,6 @@
 // type_from_source.hpp - the T of the `new T` at a frame's file, line and column.
 //
-// Room:     types (floor 8), not malloc-safe
+// Room:     types (floor 9), not malloc-safe
 // Called:   by type_ladder.hpp, for the direct caller of operator new
 // Threads:  one cache belongs to one thread
 // Memory:   of the arena of read_names
@@ -19,20 +19,20 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
+#include <allocscope/source/declared_variable.hpp>
+#include <allocscope/source/included_files.hpp>
+#include <allocscope/source/local_names.hpp>
+#include <allocscope/source/new_expressions.hpp>
+#include <allocscope/source/placed_new.hpp>
+#include <allocscope/source/source_cache.hpp>
+#include <allocscope/source/type_knowledge.hpp>
+#include <allocscope/source/type_spelling.hpp>
+#include <allocscope/spelling/function_name.hpp>
+#include <allocscope/spelling/name_brackets.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/symbols/entry_types.hpp>
-#include <allocscope/types/declared_variable.hpp>
-#include <allocscope/types/function_name.hpp>
-#include <allocscope/types/included_files.hpp>
-#include <allocscope/types/local_names.hpp>
-#include <allocscope/types/name_brackets.hpp>
-#include <allocscope/types/new_expressions.hpp>
-#include <allocscope/types/placed_new.hpp>
 #include <allocscope/types/read_names.hpp>
-#include <allocscope/types/source_cache.hpp>
 #include <allocscope/types/thrown_value.hpp>
-#include <allocscope/types/type_knowledge.hpp>
-#include <allocscope/types/type_spelling.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t

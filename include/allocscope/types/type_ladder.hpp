@@ -1,6 +1,6 @@
 // type_ladder.hpp - names the type that a stack allocated, by the best rung of evidence.
 //
-// Room:     types (floor 8), not malloc-safe
+// Room:     types (floor 9), not malloc-safe
 // Called:   by naming/, once for each stack, and once more when a live object can tell what the
 //           stack could not
 // Threads:  one source_cache belongs to one thread
@@ -33,18 +33,18 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/source/class_size.hpp>
+#include <allocscope/source/source_cache.hpp>
+#include <allocscope/spelling/function_name.hpp>
+#include <allocscope/spelling/name_brackets.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/bare_requests.hpp>
 #include <allocscope/types/called_name.hpp>
-#include <allocscope/types/class_size.hpp>
-#include <allocscope/types/function_name.hpp>
 #include <allocscope/types/handed_on_size.hpp>
 #include <allocscope/types/implied_new.hpp>
 #include <allocscope/types/library_calls.hpp>
 #include <allocscope/types/merged_calls.hpp>
-#include <allocscope/types/name_brackets.hpp>
 #include <allocscope/types/read_names.hpp>
-#include <allocscope/types/source_cache.hpp>
 #include <allocscope/types/thrown_value.hpp>
 #include <allocscope/types/type_answer.hpp>
 #include <allocscope/types/type_from_source.hpp>

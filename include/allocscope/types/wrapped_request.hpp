@@ -1,6 +1,6 @@
 // wrapped_request.hpp - finds the call that says how many bytes a function of the user asks for.
 //
-// Room:     types (floor 8), not malloc-safe
+// Room:     types (floor 9), not malloc-safe
 // Called:   by naming/stack_namer.hpp, for the frame that asked for the memory
 // Threads:  one cache belongs to one thread
 // Memory:   of the arena of read_names
@@ -19,14 +19,14 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/source/new_expressions.hpp>
+#include <allocscope/source/new_reader.hpp>
+#include <allocscope/source/source_cache.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/called_name.hpp>
 #include <allocscope/types/handed_on_size.hpp>
-#include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/new_in_macro.hpp>
-#include <allocscope/types/new_reader.hpp>
 #include <allocscope/types/read_names.hpp>
-#include <allocscope/types/source_cache.hpp>
 
 #include <cstddef>  // size_t
 

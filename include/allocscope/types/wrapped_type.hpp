@@ -1,6 +1,6 @@
 // wrapped_type.hpp - removes the library's wrapping from a type: nodes, control blocks, buckets.
 //
-// Room:     types (floor 8), not malloc-safe
+// Room:     types (floor 9), not malloc-safe
 // Called:   by read_names.hpp; library_calls.hpp uses its helpers
 // Threads:  any
 // Memory:   of the given arena
@@ -20,8 +20,8 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
-#include <allocscope/types/default_arguments.hpp>
-#include <allocscope/types/name_brackets.hpp>
+#include <allocscope/spelling/default_arguments.hpp>
+#include <allocscope/spelling/name_brackets.hpp>
 
 #include <cstddef>  // size_t
 

@@ -1,6 +1,6 @@
 // armed_faults.hpp - arms, reads and disarms plans that make allocations fail.
 //
-// Room:     verdict (floor 10), not malloc-safe
+// Room:     verdict (floor 11), not malloc-safe
 // Called:   through the engine table by measure/fail_allocation.hpp
 // Threads:  any
 // Memory:   an entry in the table of state/watches.hpp, and a window that only counts

@@ -1,6 +1,6 @@
 // check_block.hpp - builds the result of a check, and then holds it as one block.
 //
-// Room:     verdict (floor 10), not malloc-safe
+// Room:     verdict (floor 11), not malloc-safe
 // Called:   by verdict/check_window.hpp, verdict/guard_violation.hpp and verdict/fault_sweep.hpp
 // Threads:  one thread builds it; the last owner, on any thread, frees it
 // Memory:   pages of its own, freed with the last reference

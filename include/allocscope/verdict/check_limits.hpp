@@ -1,6 +1,6 @@
 // check_limits.hpp - finds the broken limit and writes the line that reports it.
 //
-// Room:     verdict (floor 10), not malloc-safe
+// Room:     verdict (floor 11), not malloc-safe
 // Called:   by verdict/check_window.hpp
 // Threads:  any
 // Memory:   of the text that is written to

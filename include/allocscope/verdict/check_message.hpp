@@ -1,6 +1,6 @@
 // check_message.hpp - what a failed check says about the rows.
 //
-// Room:     verdict (floor 10), not malloc-safe
+// Room:     verdict (floor 11), not malloc-safe
 // Called:   by the files of verdict/ that write a message
 // Threads:  any
 // Memory:   of the text that is written to; a second arena for taking names apart
@@ -22,15 +22,15 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/naming/process_names.hpp>
+#include <allocscope/places/library_files.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
-#include <allocscope/types/function_name.hpp>
-#include <allocscope/types/library_files.hpp>
-#include <allocscope/types/name_brackets.hpp>
+#include <allocscope/spelling/function_name.hpp>
+#include <allocscope/spelling/name_brackets.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t

@@ -1,6 +1,6 @@
 // check_window.hpp - judges a window: what was expected, what happened, and where.
 //
-// Room:     verdict (floor 10), not malloc-safe
+// Room:     verdict (floor 11), not malloc-safe
 // Called:   through the engine table, by measure/
 // Threads:  any
 // Memory:   the result's block; an arena during the check

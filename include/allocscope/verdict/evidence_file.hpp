@@ -1,6 +1,6 @@
 // evidence_file.hpp - the file that a failed check leaves behind.
 //
-// Room:     verdict (floor 10), not malloc-safe
+// Room:     verdict (floor 11), not malloc-safe
 // Called:   through the engine table, by verdict/evidence_folder.hpp
 // Threads:  any
 // Memory:   an arena for the whole text

@@ -1,6 +1,6 @@
 // evidence_folder.hpp - where a failed check saves its evidence, if the user asked for it.
 //
-// Room:     verdict (floor 10), not malloc-safe
+// Room:     verdict (floor 11), not malloc-safe
 // Called:   by verdict/check_block.hpp for a check that failed
 // Threads:  any, while no other thread changes the environment
 // Memory:   of the texts that are written to

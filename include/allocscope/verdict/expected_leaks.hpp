@@ -1,6 +1,6 @@
 // expected_leaks.hpp - removes from a window what is expected to be alive.
 //
-// Room:     verdict (floor 10), not malloc-safe
+// Room:     verdict (floor 11), not malloc-safe
 // Called:   by verdict/check_window.hpp, under the naming lock
 // Threads:  one at a time
 // Memory:   of the window's arena; the beginnings of up to 256 stacks, until the process ends

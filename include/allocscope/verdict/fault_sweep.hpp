@@ -1,6 +1,6 @@
 // fault_sweep.hpp - keeps the results of runs in each of which one allocation fails.
 //
-// Room:     verdict (floor 10), not malloc-safe
+// Room:     verdict (floor 11), not malloc-safe
 // Called:   through the engine table by measure/for_each_allocation_failing.hpp
 // Threads:  one thread per sweep
 // Memory:   its own block: two texts for each run

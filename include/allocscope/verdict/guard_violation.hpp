@@ -1,6 +1,6 @@
 // guard_violation.hpp - arms guards, and reports their violations.
 //
-// Room:     verdict (floor 10), not malloc-safe
+// Room:     verdict (floor 11), not malloc-safe
 // Called:   through the engine table by measure/no_allocation_guard.hpp; guard_violated() by a hook
 // Threads:  a guard belongs to the thread that armed it
 // Memory:   one block for the result of a broken guard

@@ -1,6 +1,6 @@
 // leak_patterns.hpp - which live objects are expected: lines like LeakSanitizer's suppressions.
 //
-// Room:     verdict (floor 10), not malloc-safe
+// Room:     verdict (floor 11), not malloc-safe
 // Called:   by verdict/expected_leaks.hpp and verdict/check_window.hpp
 // Threads:  a plain value
 // Memory:   of the arena that is passed in

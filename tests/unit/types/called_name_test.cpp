@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "support/marked_source.hpp"
 #include "unit/types/library_frames.hpp"
-#include "unit/types/marked_source.hpp"
 
 using namespace allocscope_test;
 

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "unit/types/marked_source.hpp"
+#include "support/marked_source.hpp"
 
 using allocscope::plain::arena;
 using allocscope::symbolize::code_frame;

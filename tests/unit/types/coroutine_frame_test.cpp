@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "unit/types/marked_source.hpp"
+#include "support/marked_source.hpp"
 
 using allocscope::plain::arena;
 using allocscope::plain::text;

@@ -16,7 +16,7 @@
 #include <string>   // string
 #include <vector>   // vector
 
-#include "unit/types/marked_source.hpp"
+#include "unit/types/type_at_mark.hpp"
 
 namespace allocscope_test {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "unit/types/marked_source.hpp"
+#include "support/marked_source.hpp"
 
 using allocscope::plain::text;
 using allocscope::symbolize::code_frame;

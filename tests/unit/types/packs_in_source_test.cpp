@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "unit/types/marked_source.hpp"
+#include "unit/types/type_at_mark.hpp"
 
 using allocscope_test::type_at_mark;
 

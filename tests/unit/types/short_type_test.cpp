@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "unit/types/shop_types.hpp"
+#include "unit/symbols/shop_types.hpp"
 
 namespace symbolize = allocscope::symbolize;
 using allocscope::plain::arena;

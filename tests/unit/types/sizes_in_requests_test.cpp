@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "unit/types/marked_source.hpp"
+#include "unit/types/type_at_mark.hpp"
 
 using allocscope::plain::arena;
 using allocscope_test::source_file;

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "marked_source.hpp"
+#include "support/marked_source.hpp"
 #include "support/show_text.hpp"
 
 using namespace allocscope::symbolize;

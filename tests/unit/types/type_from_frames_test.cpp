@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "support/marked_source.hpp"
 #include "support/show_text.hpp"
-#include "unit/types/marked_source.hpp"
 
 using allocscope::symbolize::code_frame;
 using allocscope::symbolize::type_evidence;

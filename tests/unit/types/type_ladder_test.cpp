@@ -11,7 +11,7 @@
 #include <fstream>
 
 #include "support/show_text.hpp"
-#include "unit/types/marked_source.hpp"
+#include "unit/types/type_at_mark.hpp"
 
 using allocscope::plain::arena;
 using allocscope::symbolize::code_frame;

@@ -1,6 +1,6 @@
 // labels: fuzz
-#include <allocscope/types/frame_rule.hpp>
-#include <allocscope/types/shorten_paths.hpp>
+#include <allocscope/places/frame_rule.hpp>
+#include <allocscope/places/shorten_paths.hpp>
 #include <allocscope/types/type_from_source.hpp>
 #include <allocscope/types/type_ladder.hpp>
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "unit/types/marked_source.hpp"
+#include "unit/types/type_at_mark.hpp"
 
 using allocscope::plain::arena;
 using allocscope::plain::list;

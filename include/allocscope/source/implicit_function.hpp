@@ -1,0 +1,72 @@
+// implicit_function.hpp - recognises constructors and assignments that the compiler made.
+//
+// Room:     source (floor 8), not malloc-safe
+// Called:   by places/module_rule.hpp, for the frame that a row would be placed in
+// Threads:  one at a time, under the naming lock
+// Memory:   the tokens of the source, in the source cache
+//
+// What such a function allocates has the line of the class, which says nothing; the line of its
+// caller says who copied the object:
+//
+//     struct person {                            the string of the copy has this line
+//         std::string name;
+//         person(const person&) = default;       or this one
+//     };
+//     persons.push_back(one);                    the line of the row
+//
+// `using vector::vector;` in a class makes such constructors, too.
+//
+// The debug information of g++ and of clang++ -g has the first, that of g++ -g also the second. For
+// other forms the source says it.
+
+#ifndef ALLOCSCOPE_SOURCE_IMPLICIT_FUNCTION_HPP
+#define ALLOCSCOPE_SOURCE_IMPLICIT_FUNCTION_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/source/source_cache.hpp>
+#include <allocscope/symbols/code_location.hpp>
+
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether the declaration that the token belongs to ends with "= default".
+inline bool is_defaulted(const source_outline& file, std::size_t at) noexcept {
+    while (at + 1 < file.tokens().size()) {
+        const text token = file.tokens()[at].spelling();
+        if (token == ";" || token == "{" || token == "}") return false;
+        if (token == "=" && file.is_at(++at, "default")) return true;
+        ++at;
+    }
+    return false;
+}
+
+// Whether the token is in a using-declaration: `using base::base;` inherits constructors.
+inline bool is_inherited(const source_outline& file, std::size_t at) noexcept {
+    while (at > 0 && !file.is_any_at(at, "; { } using")) --at;
+    return file.is_at(at, "using");
+}
+
+inline bool is_implicit_function(const code_frame& frame, source_cache& sources) {
+    if (frame.is_implicit) return true;
+    if (!frame.may_be_implicit) return false;
+    const source_outline* file = source_of(frame, sources);
+    if (file == nullptr || frame.is_nearby) return false;
+    const std::size_t at = file->token_from(frame.line, frame.column);
+    std::size_t name = at;  // of `struct door::lock {`
+    while (name > 1 && file->is_at(name - 1, "::")) name -= 2;
+    if (name != 0 && file->is_any_at(name - 1, "struct class")) return true;
+    if (is_inherited(*file, at)) return true;
+    // clang++ gives the copies of members columns inside the last word.
+    return is_defaulted(*file, at) || is_defaulted(*file, file->token_from(frame.line, 0));
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SOURCE_IMPLICIT_FUNCTION_HPP

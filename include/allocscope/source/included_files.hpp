@@ -1,0 +1,104 @@
+// included_files.hpp - a source file and the headers of the project that it includes.
+//
+// Room:     source (floor 8), not malloc-safe
+// Called:   by new_in_macro.hpp, implied_new.hpp, initialised_member.hpp, type_from_source.hpp and
+//           called_name.hpp
+// Threads:  one cache belongs to one thread
+// Memory:   of the cache
+//
+//     #include "part.hpp"        in /home/me/project/src/core/pool.cpp: the first that exists of
+//                                /home/me/project/src/core/part.hpp, .../core/include/part.hpp,
+//                                .../core/src/part.hpp, /home/me/project/src/part.hpp, ...
+//
+// Debug information does not have the folders of -I. In most projects they are the folder of the
+// project, or `include` or `src` in it.
+
+#ifndef ALLOCSCOPE_SOURCE_INCLUDED_FILES_HPP
+#define ALLOCSCOPE_SOURCE_INCLUDED_FILES_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/source/local_names.hpp>
+#include <allocscope/source/new_expressions.hpp>
+#include <allocscope/source/source_cache.hpp>
+#include <allocscope/symbols/code_location.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+using source_files = list<const source_outline*>;
+
+// The header that a file of the folder includes by that name; null: it is not found.
+inline const source_outline* find_included(source_cache& sources, text folder, text name,
+                                           std::uint64_t built_ns) {
+    while (name.starts_with("../") && folder.size() > 1) {  // each file has only one path
+        name.remove_prefix(3);
+        folder.remove_suffix(1);
+        folder = folder.substr(0, folder.rfind('/') + 1);
+    }
+    constexpr int most_folders = 6;
+    const char* const inside[] = {"", "include/", "src/"};
+    for (int i = 0; i < most_folders && folder.size() > 1; ++i) {
+        for (const char* inner : inside) {
+            text_out path{sources.memory()};
+            path << folder << inner << name;
+            // Half is left for the files of frames.
+            const source_outline* const found =
+                sources.find(path.view(), built_ns, max_source_files / 2);
+            if (found != nullptr) return found;
+        }
+        folder.remove_suffix(1);
+        folder = folder.substr(0, folder.rfind('/') + 1);
+    }
+    return nullptr;
+}
+
+// `file` is the source of the frame, and comes first.
+inline const source_files& included_files(source_cache& sources, const code_frame& frame,
+                                          const source_outline& file) {
+    constexpr std::size_t most_files = 64;
+    // What is believed for an older module is believed for a newer one. 0, unknown, is the newest.
+    if (file.included != nullptr && file.included_built_ns - 1 <= frame.built_ns - 1) {
+        return *file.included;
+    }
+    auto* const files = sources.memory().make<source_files>(sources.memory());
+    files->push_back(&file);
+    for (std::size_t i = 0; i < files->size(); ++i) {
+        const source_outline& from = *(*files)[i];
+        const text folder = from.path.substr(0, from.path.rfind('/') + 1);
+        for (const text name : from.includes()) {
+            const source_outline* const other =
+                files->size() < most_files ? find_included(sources, folder, name, frame.built_ns)
+                                           : nullptr;
+            bool is_new = other != nullptr;
+            for (const source_outline* each : *files) is_new = is_new && each != other;
+            if (is_new) files->push_back(other);
+        }
+    }
+    file.included = files;
+    file.included_built_ns = frame.built_ns;
+    return *files;
+}
+
+// The only definition of a class in those files; null: there is none, or there are several.
+inline source_cache::class_place class_in_files(const source_files& files, text name) {
+    source_cache::class_place only{};
+    for (const source_outline* each : files) {
+        const std::size_t open = body_of_class(*each, name);
+        if (open != 0 && only.file != nullptr) return {};
+        if (open != 0) only = {each, open};
+    }
+    return only;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SOURCE_INCLUDED_FILES_HPP

@@ -1,0 +1,174 @@
+// local_names.hpp - finds the declaration of a name in the function and the classes around a place.
+//
+// Room:     source (floor 8), not malloc-safe
+// Called:   by type_from_source.hpp, for the names after `new` in a template; by
+//           declared_variable.hpp and new_in_macro.hpp
+// Threads:  any
+// Memory:   none
+//
+// Compilers describe few of the aliases in functions and classes, but the source has them all:
+//
+//     template <class T> struct pool {
+//         using value = std::vector<T>;
+//         static void* make() { return new value; }
+//     };
+//
+//     find_local_name(file, at_new, "value")      // an alias; its tokens: std :: vector < T >
+//
+// Declarations in namespaces are not searched, nor are those of a function after the place. Those
+// of a class are: its functions may use what it declares behind them.
+
+#ifndef ALLOCSCOPE_SOURCE_LOCAL_NAMES_HPP
+#define ALLOCSCOPE_SOURCE_LOCAL_NAMES_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/source/new_expressions.hpp>
+#include <allocscope/source/source_tokens.hpp>
+#include <allocscope/spelling/name_brackets.hpp>
+
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+struct local_name {
+    enum class kind { none, alias, other };
+    kind what = kind::none;
+    bool is_of_function = false;  // declared in a function; otherwise in a class
+    std::size_t at = 0;           // the token that declares it
+    std::size_t block = 0;        // the brace around it
+    std::size_t begin = 0;        // the first token of what an alias stands for
+    std::size_t end = 0;
+};
+
+enum class block_kind { of_function, of_class, of_namespace };
+
+// What the brace at `open` opens.
+ALLOCSCOPE_PURE inline block_kind kind_of_block(const source_outline& file,
+                                                std::size_t open) noexcept {
+    block_kind kind = block_kind::of_function;
+    for (std::size_t at = open; at > 0; --at) {
+        const text token = file.text_at(at - 1);
+        if (token == "(") return block_kind::of_function;
+        if (is_listed(token, "; { }")) break;
+        if (is_listed(token, "struct class union enum")) kind = block_kind::of_class;
+        if (token == "namespace") return block_kind::of_namespace;
+    }
+    return kind;
+}
+
+// What the token at `at` declares, if it is `name`.
+inline local_name declared_at(const source_outline& file, std::size_t at, std::size_t before,
+                              text name) {
+    local_name found;
+    found.at = at;
+    const bool is_typedef = file.is_at(at, "typedef");
+    const bool is_used = file.is_at(at, "using");
+    if (!is_typedef && !is_used && file.text_at(at) != name) return {};
+    std::size_t end = at;
+    bool is_simple = true;  // neither a function nor an array
+    bool has_body = false;
+    while (end < before && !file.is_at(end, ";")) {
+        if (is_typedef && file.is_at(end, "{") && file.partner(end) > end) {
+            end = file.partner(end);
+            has_body = true;
+        }
+        if (file.is_at(end, "[") || (is_typedef && file.is_at(end, "("))) {
+            is_simple = false;
+        }
+        ++end;
+    }
+    if (end == before) return {};
+    const text previous = file.text_at(at - 1);
+    if (has_body) {
+        found.what = local_name::kind::other;
+        return found;
+    }
+    if (is_typedef || is_used) {
+        if (is_typedef && file.text_at(--end) != name) return {};
+        found.begin = at + 1;
+        found.end = end;
+    } else if (previous == "using" && file.is_at(at + 1, "=")) {
+        found.begin = at + 2;
+        found.end = end;
+    } else {
+        found.what = is_listed(previous, "struct class union enum") ? local_name::kind::other
+                                                                    : local_name::kind::none;
+        return found;
+    }
+    found.what = is_simple ? local_name::kind::alias : local_name::kind::other;
+    return found;
+}
+
+// The `{` of the class whose name, perhaps behind its scopes, stands at `at`; 0: no definition.
+ALLOCSCOPE_PURE inline std::size_t class_body(const source_outline& file, std::size_t at) {
+    std::size_t first = at;
+    while (first > 1 && file.is_at(first - 1, "::")) first -= 2;
+    if (first == 0 || !file.is_any_at(first - 1, "struct class")) return 0;
+    for (std::size_t i = at + 1; i < file.tokens().size() && i < at + 256; ++i) {
+        if (file.is_any_at(i, "; ( ) = >")) {
+            if (!file.is_at(i, ">") || file.is_at(at + 1, "<")) return 0;
+        }
+        if (file.is_at(i, "{")) return file.partner(i) != 0 ? i : 0;
+    }
+    return 0;
+}
+
+// The name of the class whose body opens at `open`; "" if it has none.
+inline text class_of_body(const source_outline& file, std::size_t open) noexcept {
+    std::size_t at = open;
+    while (at > 0 && !file.is_any_at(at, "struct class ; }")) --at;
+    ++at;
+    while (file.is_at(at + 1, "::")) at += 2;
+    return file.is_word_at(at) ? file.text_at(at) : text{};
+}
+
+// The brace of the only class of that name in the file; 0: none or several.
+ALLOCSCOPE_PURE inline std::size_t body_of_class(const source_outline& file, text name) {
+    const std::size_t named = file.class_named(name);
+    if (named != 0) return class_body(file, named);
+    const name_declaration* const alias = file.last_declared(name);
+    if (alias == nullptr || alias->previous != 0) return 0;
+    if (!file.is_any_at(alias->at + 1, "struct union")) return 0;  // typedef struct part {} name;
+    const std::size_t own = alias->at + 2;
+    const std::size_t other = file.class_named(file.text_at(own));
+    if (other != 0) return class_body(file, other);
+    return file.is_at(own, "{") ? own : 0;
+}
+
+// Searches the blocks around the token at `before`; what the innermost of them declares is meant.
+inline local_name find_local_name(const source_outline& file, std::size_t before, text name) {
+    local_name innermost;
+    for (const name_declaration* each = file.last_declared(name); each != nullptr;
+         each = file.declared_before(*each)) {
+        if (each->block <= innermost.block || each->block > before) continue;
+        const std::size_t close = file.partner(each->block);
+        if (close < before) continue;
+        const block_kind kind = kind_of_block(file, each->block);
+        const bool is_later = each->at > before;
+        if (kind == block_kind::of_namespace) continue;
+        if (is_later && kind == block_kind::of_function) continue;
+        local_name found = declared_at(file, each->at, is_later ? close : before, name);
+        found.is_of_function = kind == block_kind::of_function;
+        found.block = each->block;
+        if (found.what != local_name::kind::none) innermost = found;
+    }
+    return innermost;
+}
+
+// What `name` stands for if it is an alias in a namespace around the place, and nothing else.
+inline local_name alias_in_namespace(const source_outline& file, std::size_t at, text name) {
+    const name_declaration* only = file.last_declared(name);
+    const bool is_only = only != nullptr && only->at < at && file.declared_before(*only) == nullptr;
+    if (!is_only || (only->block != 0 && file.partner(only->block) < at)) return {};
+    return declared_at(file, only->at, at, name);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SOURCE_LOCAL_NAMES_HPP

@@ -1,0 +1,265 @@
+// name_scopes.hpp - the namespaces, classes and functions in which a name in the source is found.
+//
+// Room:     source (floor 8), not malloc-safe
+// Called:   by type_spelling.hpp
+// Threads:  any, but the arena belongs to one
+// Memory:   of the arena that it is made with
+//
+//     namespace app { struct widget {}; void run() { new widget; } }      widget: app::widget
+//
+// The source says what a `using` and the function itself declare; the debug information says which
+// scope around the function has a type of that name.
+
+#ifndef ALLOCSCOPE_SOURCE_NAME_SCOPES_HPP
+#define ALLOCSCOPE_SOURCE_NAME_SCOPES_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/source/local_names.hpp>
+#include <allocscope/source/new_expressions.hpp>
+#include <allocscope/source/type_knowledge.hpp>
+#include <allocscope/spelling/function_name.hpp>
+
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+class name_scopes {
+public:
+    // The names are read at the token `at`, in the function `name`. All that is given must stay
+    // valid.
+    name_scopes(arena& memory, const source_outline& file, std::size_t at,
+                const function_name& name, const type_knowledge& knowledge)
+        : memory_(memory), knowledge_(knowledge), file_(file), place_(at), name_(name) {}
+
+    // The name with the scopes in which it is found. "" if a base class may have another type with
+    // that name.
+    text qualified(text word) const {
+        const text local = in_function(word);
+        if (!local.empty()) return local;
+        const name_declaration* const nearest = declaration_around(word);
+        const text first = nearest != nullptr ? file_.text_at(nearest->at) : text{};
+        if (first == "namespace") return path_behind(nearest->at + 3);
+        const text function = plain_name(memory_, name_);
+        text whole = knowledge_.qualified_in(word, function);
+        // The debug information may lack the class, or the innermost one of that name, or have it
+        // in no scope of the function.
+        const bool is_described = knowledge_.kind_of(word) >= name_kind::type;
+        if (whole.empty() || !is_described || is_declared_again(word)) {
+            const text declared = declared_path(word, function);
+            if (declared.size() > whole.size()) return declared;
+        }
+        const text member = whole.empty() ? in_own_template(word) : text{};
+        if (!member.empty()) return member;
+        if (whole.empty() && first == "using") return path_behind(nearest->at + 1);
+        if (whole.empty() && is_declared_again(word) && may_inherit(word, function)) return {};
+        if (whole.empty()) {
+            if (nearest == nullptr) whole = made_visible(word);
+        } else if (knowledge_.only_of(word).empty() && may_inherit(whole, function)) {
+            return {};
+        }
+        return whole.empty() ? word : whole;
+    }
+
+protected:
+    // The name with the scopes around the function in which the debug information has it.
+    text seen_by_function(text word) const {
+        return knowledge_.qualified_in(word, plain_name(memory_, name_));
+    }
+
+    arena& memory_;
+    const type_knowledge& knowledge_;
+    const source_outline& file_;
+    const std::size_t place_;
+    const function_name& name_;
+
+private:
+    // The class `local` that the function app::run itself declares is app::run::local. Around a
+    // lambda or a class, another function declares it: only its own name is certain. "" if none
+    // does.
+    text in_function(text word) const {
+        const local_name found = find_local_name(file_, place_, word);
+        if (found.what != local_name::kind::other || !found.is_of_function) return {};
+        const bool is_own = name_.is_known() && name_.last().name != "operator()" &&
+                            class_around_place() <= found.block;
+        return is_own ? joined(memory_, name_.whole, "::", word) : word;
+    }
+
+    // The class `node` of app::chain<T> is app::chain<int>::node in a member of app::chain<int>. ""
+    // if the debug information describes none.
+    text in_own_template(text word) const {
+        for (std::size_t i = name_.components.size(); i > 0; --i) {
+            const name_component& component = name_.components[i - 1];
+            if (component.arguments.empty()) continue;
+            const text path = name_up_to(name_, component);
+            const text plain = plain_name(memory_, parse_function_name(memory_, path));
+            if (knowledge_.are_known_classes(joined(memory_, plain, "::", word))) {
+                return joined(memory_, path, "::", word);
+            }
+        }
+        return {};
+    }
+
+    // A name that no scope around the function has is made visible by a `using`, or by a base
+    // class; or the function has no scopes, because it initialises a variable.
+    text made_visible(text word) const {
+        const text only = knowledge_.only_of(word);
+        text found = only;
+        for (const name_declaration* each = file_.last_declared("namespace");
+             each != nullptr && only.empty(); each = file_.declared_before(*each)) {
+            const text scope = joined(memory_, path_behind(each->at + 2), "::");
+            const text whole = knowledge_.qualified_in(word, scope);
+            if (!whole.starts_with(scope) || whole == found || !is_around(*each)) continue;
+            if (!found.empty()) return {};
+            found = whole;
+        }
+        return found;
+    }
+
+    // The path of the class that the file declares in the innermost scope around the function or
+    // the place; "" if that is not certain.
+    text declared_path(text word, text function) const {
+        const bool is_bare = name_.components.size() < 2;  // with -g1, of an inlined function
+        if (is_bare) function = scopes_around_place();
+        text found;
+        for (const name_declaration* each = file_.last_declared(word); each != nullptr;
+             each = file_.declared_before(*each)) {
+            if (file_.is_at(each->at - 2, "friend")) continue;
+            const text path = path_of(each->block, word);
+            const bool is_inside = path.size() > word.size() &&
+                                   function.starts_with(path.substr(0, path.size() - word.size()));
+            if (!is_inside && !is_around(*each)) {
+                // The function may be a member of that class, defined outside of it.
+                const bool is_of_class = kind_of_block(file_, each->block) == block_kind::of_class;
+                if (is_bare && is_of_class) return {};
+                continue;
+            }
+            const bool is_class = file_.is_any_at(each->at - 1, "struct class union enum");
+            if (path.empty() || !is_class) return {};
+            if (path.size() > found.size()) found = path;
+        }
+        return found.empty() || may_inherit(found, function) ? text{} : found;
+    }
+
+    // The namespaces and classes around the place, each followed by "::".
+    text scopes_around_place() const {
+        std::size_t block = block_around(place_);
+        while (block != 0 && kind_of_block(file_, block) == block_kind::of_function) {
+            block = block_around(block);
+        }
+        return path_of(block, {});
+    }
+
+    // The path of a name in the block at `block`; "" if it may depend on a template.
+    text path_of(std::size_t block, text name) const {
+        if (!file_.headers_around(memory_, file_.scope_of(block + 1)).empty()) return {};
+        for (; block != 0; block = block_around(block)) {
+            const block_kind kind = kind_of_block(file_, block);
+            text scope;
+            if (kind == block_kind::of_class) scope = class_of_body(file_, block);
+            if (kind == block_kind::of_namespace) {
+                std::size_t begin = block;
+                while (!file_.is_at(begin - 1, "namespace")) --begin;
+                scope = begin == block ? anonymous_namespace : path_behind(begin);
+            }
+            if (scope.empty()) return {};
+            name = joined(memory_, scope, "::", name);
+        }
+        return name;
+    }
+
+    // The brace of the block around a token; 0: there is none.
+    std::size_t block_around(std::size_t at) const {
+        while (at > 1) {
+            if (file_.is_at(--at, "{")) return at;
+            if (file_.is_at(at, "}")) at = file_.partner(at);
+        }
+        return 0;
+    }
+
+    // The path in the tokens from `at` on; "" if it may depend on a template.
+    text path_behind(std::size_t at) const {
+        text_out path{memory_};
+        if (file_.is_at(at, "typename")) return {};
+        for (; file_.is_word_at(at) || file_.is_at(at, "::"); ++at) path << file_.text_at(at);
+        if (file_.is_at(at, "<")) return {};
+        return path.view();
+    }
+
+    // Whether the function is a member of a class that may have inherited another type than
+    // `whole`, which is found outside of the class.
+    bool may_inherit(text whole, text function) const {
+        const std::size_t count = name_.components.size();
+        const std::size_t scope = count < 2 ? 0 : function.size() - name_.last().name.size();
+        if (scope != 0 && whole.starts_with(function.substr(0, scope))) return false;
+        std::size_t body = class_around_place();
+        if (body == 0) {
+            if (count < 2) return false;
+            const text own = name_.components[count - 2].name;
+            body = body_of_class(file_, own);
+            if (body == 0) return knowledge_.bytes_of(own) != 0;  // else: a namespace
+        }
+        return may_be_in_base(whole.substr(whole.rfind(':') + 1), body);
+    }
+
+    // Whether a base of the class whose body opens at `body` may have a type with that name. It has
+    // none if the file shows what all bases declare.
+    bool may_be_in_base(text word, std::size_t body) const {
+        std::size_t at = body;
+        while (at > 0 && !file_.is_any_at(at - 1, ": struct class ; }")) --at;
+        if (!file_.is_at(at - 1, ":")) return false;
+        for (; at < body; ++at) {
+            if (file_.is_any_at(at, "public protected private virtual ,")) continue;
+            const std::size_t base =
+                file_.is_any_at(at + 1, ", {") ? body_of_class(file_, file_.text_at(at)) : 0;
+            const std::size_t around = block_around(base);
+            const bool is_visible = around == 0 || file_.partner(around) > body;
+            if (base == 0 || base >= body || !is_visible || may_be_in_base(word, base)) return true;
+            for (const name_declaration* each = file_.last_declared(word); each != nullptr;
+                 each = file_.declared_before(*each)) {
+                if (each->block == base) return true;
+            }
+        }
+        return false;
+    }
+
+    // The brace of the class around the place; 0: none is.
+    std::size_t class_around_place() const {
+        std::size_t block = block_around(place_ + 1);
+        while (block != 0 && kind_of_block(file_, block) != block_kind::of_class) {
+            block = block_around(block);
+        }
+        return block;
+    }
+
+    // Whether several scopes of the file declare the name.
+    bool is_declared_again(text word) const {
+        const name_declaration* const last = file_.last_declared(word);
+        return last != nullptr && file_.declared_before(*last) != nullptr;
+    }
+
+    ALLOCSCOPE_PURE bool is_around(const name_declaration& each) const {
+        return each.block == 0 || (each.block < place_ && file_.partner(each.block) > place_);
+    }
+
+    // The last declaration in a scope around the place, but not a `using` behind it; null: there is
+    // none.
+    const name_declaration* declaration_around(text word) const {
+        for (const name_declaration* each = file_.last_declared(word); each != nullptr;
+             each = file_.declared_before(*each)) {
+            const bool is_late = each->at > place_ && file_.is_at(each->at, "using");
+            if (is_around(*each) && !is_late) return each;
+        }
+        return nullptr;
+    }
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SOURCE_NAME_SCOPES_HPP

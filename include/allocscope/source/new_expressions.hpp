@@ -1,0 +1,494 @@
+// new_expressions.hpp - finds every `new T` of a source file, and what the file says about names.
+//
+// Room:     source (floor 8), not malloc-safe
+// Called:   by source_cache.hpp, once for each source file that a report needs; read by everything
+//           in source/, types/ and places/ that looks at it
+// Threads:  read-only once it is built
+// Memory:   the tokens of the file and one entry for each new-expression, of the given arena
+
+#ifndef ALLOCSCOPE_SOURCE_NEW_EXPRESSIONS_HPP
+#define ALLOCSCOPE_SOURCE_NEW_EXPRESSIONS_HPP
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/sort.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/source/bracketed_tokens.hpp>
+#include <allocscope/source/new_reader.hpp>
+#include <allocscope/source/source_tokens.hpp>
+#include <allocscope/source/template_scopes.hpp>
+#include <allocscope/source/written_new.hpp>
+#include <allocscope/spelling/name_brackets.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+class source_outline : public bracketed_tokens {
+public:
+    // `source` must live as long as the outline.
+    source_outline(arena& memory, text source)
+        : source_outline(memory, read_tokens(memory, source)) {}
+    source_outline(const source_outline&) = delete;
+    source_outline& operator=(const source_outline&) = delete;
+
+    text path;  // of the file; "": the text is not that of a file
+
+    // What included_files() has found, for a module that was built then.
+    mutable const list<const source_outline*>* included = nullptr;
+    mutable std::uint64_t included_built_ns = 0;
+
+    // In the order in which they begin.
+    ALLOCSCOPE_INLINE const list<new_expression>& expressions() const noexcept {
+        return expressions_;
+    }
+
+    ALLOCSCOPE_INLINE list<const template_header*> headers_around(arena& memory,
+                                                                  std::size_t scope) const {
+        return scopes_.headers_around(memory, scope);
+    }
+
+    // The scope of a token in a block.
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE std::size_t scope_of(std::size_t at) const noexcept {
+        return scopes_.scope_of(at);
+    }
+
+    // The number of the first expression that begins at the token or after it.
+    std::size_t first_from(std::size_t token) const noexcept {
+        return partition_point_near(last_first_, expressions_.data(), expressions_.size(),
+                                    [&](const new_expression& each) { return each.begin < token; });
+    }
+
+    // The first expression that begins or ends with the token; null if there is none.
+    ALLOCSCOPE_INLINE const new_expression* expression_at(std::size_t token) const noexcept {
+        const new_expression* begun = expressions_.begin() + first_from(token);
+        const expression_end* ended =
+            ends_.begin() +
+            partition_point_near(last_end_, ends_.data(), ends_.size(),
+                                 [&](const expression_end& each) { return each.token < token; });
+        const new_expression* first =
+            ended != ends_.end() && ended->token == token ? &expressions_[ended->number] : nullptr;
+        const bool begins = begun != expressions_.end() && begun->begin == token;
+        return begins && (first == nullptr || begun < first) ? begun : first;
+    }
+
+    ALLOCSCOPE_PURE bool is_macro(text name) const noexcept {
+        return is_known_as(name, macro_name);
+    }
+
+    ALLOCSCOPE_INLINE const list<macro_line>& macros() const noexcept { return macros_; }
+
+    // The only definition of a macro; null: the file does not show what it stands for.
+    const macro_line* definition_of(text macro) const noexcept {
+        const macro_line* only = nullptr;
+        for (const macro_line& each : macros_) {
+            if (each.name != macro) continue;
+            if (only != nullptr || !each.is_certain) return nullptr;
+            only = &each;
+        }
+        return only;
+    }
+
+    // The headers that are included, but those of the standard library.
+    ALLOCSCOPE_INLINE const list<text>& includes() const noexcept { return includes_; }
+
+    // The last declaration of a name, and the one before it; null: there is none.
+    const name_declaration* last_declared(text name) const noexcept {
+        const std::uint32_t* found = declared_.find(name);
+        return found != nullptr ? &declarations_[*found - 1] : nullptr;
+    }
+    ALLOCSCOPE_INLINE const name_declaration* declared_before(
+        const name_declaration& each) const noexcept {
+        return each.previous != 0 ? &declarations_[each.previous - 1] : nullptr;
+    }
+
+    // Whether the file defines a type or a namespace with this name.
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_defined(text name) const noexcept {
+        return is_known_as(name, defined_name);
+    }
+
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_class_template(text name) const noexcept {
+        return is_known_as(name, template_name);
+    }
+
+    // Whether `using` or `typedef` declares the name inside a template: it may depend on the
+    // parameters.
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_template_alias(text name) const noexcept {
+        return is_known_as(name, template_alias_name);
+    }
+
+    // Whether the name is an alias for the type of an expression, which may differ each time.
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_alias_of_expression(text name) const noexcept {
+        return is_known_as(name, expression_alias_name);
+    }
+
+    // Whether a function with this name has a `new` in a default argument: `part(int* p = new
+    // int);` Compilers place it at the call, which may be `new part`.
+    ALLOCSCOPE_PURE bool has_new_in_default(text name) const noexcept {
+        return is_known_as(name, defaulting_name);
+    }
+
+    // Whether the file may declare a function with this name: `part tool(int)`.
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool declares_function(text name) const noexcept {
+        return is_known_as(name, function_name);
+    }
+
+    // Whether the file has `name(...) ->`, as in a guide for the deduction of arguments.
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool may_guide(text name) const noexcept {
+        return is_known_as(name, guide_name);
+    }
+
+    // The only `new` in a default argument of the functions with this name; null: none or several.
+    const new_expression* default_of(text name) const noexcept {
+        const std::uint32_t* found = defaults_.find(name);
+        return found != nullptr && *found != 0 ? &expressions_[*found - 1] : nullptr;
+    }
+
+    // The token with the name of the only class with this name that the file defines; 0: none or
+    // several.
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE std::size_t class_named(text name) const noexcept {
+        const std::uint32_t* found = classes_.find(name);
+        return found != nullptr ? *found : 0;
+    }
+
+    // The token with the number in the only `name = 12;` of the file; 0: there is another
+    // assignment. Null: there is none.
+    ALLOCSCOPE_INLINE const std::uint32_t* number_of(text name) const noexcept {
+        return numbers_.find(name);
+    }
+
+    // Whether the file uses this name of the standard library without "std::".
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_standard_name(text name) const noexcept {
+        if (is_known_as(name, class_name)) return false;
+        if (is_known_as(name, standard_name)) return true;
+        // Hardly anybody gives these names to a class of their own.
+        return uses_namespace_std_ &&
+               is_listed(name,
+                         "string wstring vector deque forward_list map multimap multiset "
+                         "priority_queue unordered_map unordered_set unordered_multimap shared_ptr "
+                         "unique_ptr ostringstream istringstream stringstream runtime_error "
+                         "logic_error invalid_argument out_of_range domain_error length_error "
+                         "range_error overflow_error underflow_error");
+    }
+
+    // The token after a name with its scopes and template arguments; 0 if it cannot be read.
+    std::size_t behind_name(std::size_t at) const {
+        new_expression read;
+        return new_reader{*this}.read_qualified_name(at, read);
+    }
+
+    // Index of the first token at or after a line and column.
+    ALLOCSCOPE_PURE std::size_t token_from(int line, int column) const noexcept {
+        return token_behind(tokens(), line, column, last_token_);
+    }
+
+    // The token at a line and column; null: none begins there.
+    const source_token* token_at(int line, int column) const noexcept {
+        const std::size_t at = token_from(line, column);
+        if (at == tokens().size()) return nullptr;
+        const source_token& token = tokens()[at];
+        return token.line == line && token.column == column ? &token : nullptr;
+    }
+
+private:
+    source_outline(arena& memory, const token_list& read)
+        : bracketed_tokens(memory, read.tokens),
+          macros_(read.macros),
+          includes_(read.includes),
+          scopes_(memory, *this),
+          expressions_(memory),
+          ends_(memory),
+          names_(memory),
+          defaults_(memory),
+          classes_(memory),
+          numbers_(memory),
+          blocks_(memory),
+          declarations_(memory),
+          declared_(memory) {
+        for (const macro_line& macro : macros_) add_meaning(macro.name, macro_name);
+        for (std::size_t at = 0; at < tokens().size();) {
+            see(at);
+            at = scopes_.see(at);
+        }
+        sort(ends_,
+             [](const expression_end& a, const expression_end& b) { return a.token < b.token; });
+    }
+
+    // What this file says about a name.
+    enum : unsigned {
+        macro_name = 1,
+        template_alias_name = 2,
+        class_name = 4,     // it follows `struct` or `class`
+        standard_name = 8,  // a using-declaration takes it from std
+        defined_name = 16,  // the file defines a type or a namespace with this name
+        expression_alias_name = 32,
+        template_name = 64,  // it names a class template
+        defaulting_name = 128,
+        function_name = 256,  // it may declare a function with this name
+        guide_name = 512      // `name(...) ->`, as in a guide for the deduction of arguments
+    };
+
+    void add_meaning(text name, unsigned meaning) { names_[name] |= meaning; }
+
+    ALLOCSCOPE_PURE bool is_known_as(text name, unsigned meaning) const noexcept {
+        const unsigned* known = names_.find(name);
+        return known != nullptr && (*known & meaning) != 0;
+    }
+
+    void see(std::size_t at) {
+        const text token = text_at(at);
+        switch (token.front()) {
+            case '(':
+                see_parenthesis(at);
+                break;
+            case '{':
+                blocks_.push_back(static_cast<std::uint32_t>(at));
+                break;
+            case '}':
+                while (!blocks_.empty() && partner(at) != 0 && blocks_.back() > partner(at)) {
+                    blocks_.pop_back();
+                }
+                if (!blocks_.empty()) blocks_.pop_back();
+                break;
+            case '=':
+                see_assignment(at);
+                break;
+            case 'a':
+            case 'p':
+                if (token.size() < 13) break;
+                [[fallthrough]];
+            case 'm':
+            case 'r':
+                if (is_listed(token, "malloc realloc aligned_alloc posix_memalign reallocarray")) {
+                    see_request(at, at + 1);
+                }
+                break;
+            case 'n':
+                if (token == "new") see_new(at);
+                if (token == "namespace") read_definition(at + 1);
+                if (token == "namespace" && is_at(at + 2, "=")) declare(text_at(at + 1), at);
+                break;
+            case 'u':
+                if (token == "using") read_using(at);
+                if (token == "union") read_type(at + 1);
+                break;
+            case 't':
+                if (token == "typedef") read_typedef(at);
+                break;
+            case 's':
+            case 'c':
+                if (token == "calloc") see_request(at, at + 1);
+                if (token == "struct" || token == "class") {
+                    std::size_t name = behind_attributes(at + 1);
+                    add_meaning(text_at(name), scopes_.is_behind_header()
+                                                   ? class_name | template_name
+                                                   : class_name);
+                    read_type(name);
+                    while (is_at(name + 1, "::")) name += 2;
+                    if (is_any_at(name + 1, "{ : final")) {
+                        const auto known = classes_.insert(text_at(name));
+                        known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;
+                    }
+                }
+                break;
+            case 'e':
+                if (token == "enum") read_type(at + 1);
+                break;
+            default:
+                break;
+        }
+    }
+
+    void see_parenthesis(std::size_t at) {
+        const text name = text_at(at - 1);
+        if (is_at(partner(at) + 1, "->")) add_meaning(name, guide_name);
+        const text before = text_at(at - 2);
+        if (!is_word(before) && !is_listed(before, "* & >")) return;
+        if (is_listed(before, "new return else throw explicit constexpr inline virtual")) return;
+        add_meaning(name, function_name);
+    }
+
+    void see_assignment(std::size_t at) {
+        if (!is_word_at(at - 1)) return;
+        const bool is_number =
+            text_at(at + 1).find_first_not_of("0123456789") == no_position && is_at(at + 2, ";");
+        const auto known = numbers_.insert(text_at(at - 1));
+        known.value = known.is_new && is_number ? static_cast<std::uint32_t>(at + 1) : 0;
+    }
+
+    void declare(text name, std::size_t at) {
+        if (!is_word(name)) return;
+        std::uint32_t& last = declared_[name];
+        const std::uint32_t block = blocks_.empty() ? 0 : blocks_.back();
+        declarations_.push_back({static_cast<std::uint32_t>(at), block, last});
+        last = static_cast<std::uint32_t>(declarations_.size());
+    }
+
+    // `class name* p` only uses the name.
+    void read_type(std::size_t at) {
+        if (is_any_at(at + 1, "{ : ; final <")) declare(text_at(at), at);
+        read_definition(at);
+    }
+
+    // Reads the definition of a class, an enumeration or a namespace: `name {`, `name : base {`,
+    // `name = other;`.
+    void read_definition(std::size_t at) {
+        if (!is_word_at(at)) return;
+        const text behind = text_at(at + 1);
+        if (is_listed(behind, "{ : = :: final")) add_meaning(text_at(at), defined_name);
+        // `namespace a::b {`
+        for (; is_at(at + 1, "::") && is_word_at(at + 2); at += 2) {
+            add_meaning(text_at(at + 2), defined_name);
+        }
+    }
+
+    void see_new(std::size_t at) {
+        const text before = text_at(at - 1);
+        if (before == "operator") see_request(at - 1, is_at(at + 1, "[") ? at + 3 : at + 1);
+        if (before == "operator" || before == "." || before == "->") return;
+        new_expression found;
+        if (!new_reader{*this}.read_new(at, found)) return;
+        if (is_at(found.begin - 1, "=")) see_default(found);
+        keep(found);
+    }
+
+    void see_request(std::size_t begin, std::size_t open) {
+        new_expression found;
+        if (new_reader{*this}.read_request(begin, open, found)) keep(found);
+    }
+
+    // Finds out whether the expression is a default argument. `f(p = new part)` is an assignment.
+    void see_default(new_expression& found) {
+        if (is_any_at(found.begin - 3, "( ,")) return;
+        for (std::size_t left = far_away, at = found.begin; left != 0 && at > 1; --left) {
+            const text token = text_at(--at);
+            if (is_listed(token, "; { }")) return;
+            if (token == ")" && partner(at) != 0) at = partner(at);
+            if (token == "(") {
+                add_meaning(text_at(at - 1), defaulting_name);
+                found.callee = at - 1;
+                return;
+            }
+        }
+    }
+
+    // Finds the function around the expression.
+    void see_function(new_expression& found) const {
+        for (std::size_t i = blocks_.size(); i > 0 && found.function == 0; --i) {
+            std::size_t close = blocks_[i - 1] - std::size_t{1};
+            while (is_any_at(close, "const noexcept override final")) --close;
+            const std::size_t open = is_at(close, ")") ? partner(close) : 0;
+            if (open == 0 || !is_word_at(open - 1)) continue;
+            if (is_any_at(open - 1, "if for while switch catch")) continue;
+            found.function = open - 1;
+            found.outer = i > 1 ? blocks_[i - 2] : 0;
+        }
+    }
+
+    void keep(new_expression& found) {
+        see_function(found);
+        found.scope = scopes_.here();
+        found.reach = found.last;
+        if (!expressions_.empty() && expressions_.back().reach > found.reach) {
+            found.reach = expressions_.back().reach;
+        }
+        const auto number = static_cast<std::uint32_t>(expressions_.size());
+        if (found.callee != 0) {
+            const auto known = defaults_.insert(text_at(found.callee));
+            known.value = known.is_new ? number + 1 : 0;
+        }
+        ends_.push_back({static_cast<std::uint32_t>(found.last), number});
+        expressions_.push_back(found);
+    }
+
+    // `using namespace std;`, `using std::string;`, and `using X =` in a template.
+    void read_using(std::size_t at) {
+        const text next = text_at(at + 1);
+        const text after = text_at(at + 2);
+        const bool is_std = next == "namespace" && after == "std" && is_at(at + 3, ";");
+        uses_namespace_std_ = uses_namespace_std_ || is_std;
+        if (next == "std" && after == "::" && is_at(at + 4, ";")) {
+            add_meaning(text_at(at + 3), standard_name);
+        }
+        if (after != "=") return declare_used(at);
+        declare(next, at + 1);
+        add_meaning(next, defined_name);
+        if (scopes_.is_in_template()) add_meaning(next, template_alias_name);
+        for (std::size_t i = at + 3; i < at + far_away && !is_at(i, ";"); ++i) {
+            if (is_at(i, "decltype")) add_meaning(next, expression_alias_name);
+        }
+    }
+
+    // `using net::list;` declares `list`; `using namespace net;` is kept as `namespace`.
+    void declare_used(std::size_t at) {
+        std::size_t last = at + 1;
+        while (last < at + far_away && !is_any_at(last + 1, ", ;")) ++last;
+        const bool is_of_constructors = text_at(last) == text_at(last - 2);  // base::base
+        if (is_at(at + 1, "namespace")) last = at + 1;
+        if (!is_of_constructors) declare(text_at(last), at);
+    }
+
+    // Remembers `typedef ... X;` and `typedef struct {...} X, *Y;`.
+    void read_typedef(std::size_t at) {
+        const unsigned meaning =
+            defined_name | (scopes_.is_in_template() ? template_alias_name : 0U);
+        bool has_body = false;
+        std::size_t i = at + 1;
+        for (std::size_t left = far_away; i < tokens().size() && left != 0; ++i, --left) {
+            if (is_at(i, "{") && partner(i) > i) {
+                i = partner(i);
+                has_body = true;
+            }
+            const bool is_last = is_at(i, ";");
+            if (!is_last && (!has_body || !is_at(i, ","))) continue;
+            std::size_t name = i - 1;
+            while (is_any_at(name, ") ]") && partner(name) > at) {  // (*name)(int)
+                const std::size_t open = partner(name);
+                name = !is_at(open - 1, ")") && is_at(name, ")") ? name - 1 : open - 1;
+            }
+            add_meaning(text_at(name), meaning);
+            declare(text_at(i - 1), at);
+            if (is_last) return;
+        }
+    }
+
+    static constexpr std::size_t far_away = 64;  // in tokens: a longer declaration is not read
+
+    list<macro_line> macros_;
+    list<text> includes_;
+    template_scopes scopes_;
+    list<new_expression> expressions_;
+    list<expression_end> ends_;  // by their tokens
+    table<text, unsigned> names_;
+    table<text, std::uint32_t> defaults_;  // by the name of the callee: the expression's number + 1
+    table<text, std::uint32_t> classes_;   // by the name: its token in the definition
+    table<text, std::uint32_t> numbers_;   // by the name: see number_of()
+    list<std::uint32_t> blocks_;           // the braces that are open, while the file is read
+    list<name_declaration> declarations_;
+    table<text, std::uint32_t> declared_;  // by the name: the number + 1 of its last declaration
+    bool uses_namespace_std_ = false;
+
+    // Answers of partition_point_near().
+    mutable std::size_t last_token_ = 0;
+    mutable std::size_t last_first_ = 0;
+    mutable std::size_t last_end_ = 0;
+};
+
+// The last token in the name of the function that is called at `at`.
+inline std::size_t end_of_callee(const source_outline& file, std::size_t at) {
+    if (file.is_at(at, ")")) at = file.partner(at);
+    if (at > 0 && file.is_at(at, "(")) --at;
+    if (file.is_at(at, "::")) ++at;
+    while (file.is_at(at + 1, "::")) at += 2;  // clang: the first
+    return at;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SOURCE_NEW_EXPRESSIONS_HPP

@@ -1,0 +1,154 @@
+// placed_new.hpp - finds the `new` that compilers place at a line and column of a source file.
+//
+// Room:     source (floor 8), not malloc-safe
+// Called:   by type_from_source.hpp, implied_new.hpp, merged_calls.hpp and only_new.hpp
+// Threads:  any
+// Memory:   none
+//
+//     keep(new int[3], MAKE(long));      g++ places both at the bracket: neither is found
+//
+// If line and column do not decide which of several is meant, there is none.
+
+#ifndef ALLOCSCOPE_SOURCE_PLACED_NEW_HPP
+#define ALLOCSCOPE_SOURCE_PLACED_NEW_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/sort.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/source/class_size.hpp>
+#include <allocscope/source/new_expressions.hpp>
+#include <allocscope/source/source_tokens.hpp>
+#include <allocscope/source/type_knowledge.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// True if something in [begin, end) might call operator new at the same position: `operator`, or a
+// possible macro with a `new` inside, by naming convention or because this file defines it.
+ALLOCSCOPE_PURE inline bool has_hidden_new(const source_outline& file, std::size_t begin,
+                                           std::size_t end) {
+    for (std::size_t i = begin; i < end && i < file.tokens().size(); ++i) {
+        const text word = file.text_at(i);
+        if (!is_word(word)) continue;
+        if (word == "operator" || file.is_macro(word)) return true;
+        const bool is_call = file.is_at(i + 1, "(");
+        const bool is_upper = word.find_first_of(lower_case) == no_position;
+        if (is_call && is_upper && word.size() > 1) return true;
+    }
+    return false;
+}
+
+// How many times something in [begin, end) asks for memory by name, whatever for.
+inline std::size_t requests_in(const source_outline& file, std::size_t begin, std::size_t end) {
+    std::size_t count = 0;
+    for (; begin < end; ++begin) {
+        const bool asks = file.is_any_at(begin,
+                                         "new malloc calloc realloc aligned_alloc posix_memalign "
+                                         "reallocarray memalign valloc pvalloc");
+        count += asks ? 1U : 0U;
+    }
+    return count;
+}
+
+// The last word of the type: the name by which its size is known.
+inline text own_word(const source_outline& file, const new_expression& expression) {
+    text own;
+    for (std::size_t at = expression.type_begin; at < expression.type_end; ++at) {
+        if (file.is_at(at, "<")) break;
+        if (file.is_word_at(at)) own = file.text_at(at);
+    }
+    return own;
+}
+
+// Whether objects of two expressions certainly differ in size.
+inline bool differ_in_size(const source_outline& file, const new_expression& a,
+                           const new_expression& b, const type_knowledge& knowledge) {
+    const auto bytes_of = [&](const new_expression& of) {
+        const bool is_one_word = of.type_end == of.type_begin + 1;
+        const text last = file.text_at(of.type_end - 1);
+        const std::uint64_t plain =
+            is_one_word || last == "*" ? bytes_of_plain_type(last) : std::uint64_t{0};
+        const text own = own_word(file, of);
+        if (plain != 0) return plain;
+        return knowledge.bytes_of(own == "string" ? text{"basic_string"} : own);
+    };
+    const std::uint64_t bytes = bytes_of(a);
+    const std::uint64_t others = bytes_of(b);
+    return bytes != 0 && others != 0 && bytes != others;
+}
+
+// The name of the function in whose call an expression is an argument by itself, if g++ may place
+// it at the call (see find_in_call); otherwise "".
+inline text called_around(const source_outline& file, const new_expression& expression) {
+    if (expression.has_initialiser) return {};
+    std::size_t at = expression.begin - 1;
+    while (file.is_at(at, ",")) {
+        while (--at > 0 && !file.is_any_at(at, ", ( ; { }")) {
+            if (file.is_any_at(at, ") ]") && file.partner(at) != 0) at = file.partner(at);
+        }
+    }
+    return file.is_at(at, "(") ? file.text_at(at - 1) : text{};
+}
+
+// If a `new` without initialiser is an argument of a call by itself, or a request for bytes is
+// anywhere in its arguments, g++ places it at the call's "(", and gcc at the name before it. Finds
+// the only such expression in that call.
+inline const new_expression* find_in_call(const source_outline& file, std::size_t open) {
+    const std::size_t close = file.is_at(open, "(") ? file.partner(open) : 0;
+    if (close <= open) return nullptr;
+    const list<new_expression>& all = file.expressions();
+    const new_expression* only = nullptr;
+    for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin <= close; ++i) {
+        if (all[i].has_initialiser && !all[i].is_request) continue;
+        if (only != nullptr) return nullptr;
+        only = &all[i];
+    }
+    if (only == nullptr) return nullptr;
+    const std::size_t first = only->is_request ? open - 1 : open;  // what is called may be a macro
+    if (has_hidden_new(file, first, close)) return nullptr;
+    const bool is_certain = only->is_request ? requests_in(file, open, close) == 1 &&
+                                                   !file.has_new_in_default(file.text_at(first))
+                                             : file.is_any_at(only->begin - 1, "( ,");
+    return is_certain ? only : nullptr;
+}
+
+// Without a column: the only new-expression that begins or ends on the line.
+inline const new_expression* find_on_line(const source_outline& file, int line) {
+    const list<source_token>& tokens = file.tokens();
+    const list<new_expression>& all = file.expressions();
+    const new_expression* only = nullptr;
+    for (std::size_t i =
+             partition_point(all.data(), all.size(),
+                             [&](const new_expression& e) { return tokens[e.reach].line < line; });
+         i < all.size() && tokens[all[i].begin].line <= line; ++i) {
+        if (tokens[all[i].begin].line != line && tokens[all[i].last].line != line) continue;
+        if (only != nullptr) return nullptr;
+        only = &all[i];
+    }
+    if (only == nullptr) return nullptr;
+    const std::size_t first = file.token_from(tokens[only->begin].line, 0);
+    const std::size_t behind = file.token_from(tokens[only->last].line + 1, 0);
+    return has_hidden_new(file, first, behind) ? nullptr : only;
+}
+
+inline const new_expression* find_new_expression(const source_outline& file, int line, int column,
+                                                 bool is_c = false) {
+    if (column <= 0) return find_on_line(file, line);
+    const source_token* token = file.token_at(line, column);
+    if (token == nullptr) return nullptr;
+    const auto at = static_cast<std::size_t>(token - file.tokens().begin());
+    if (const new_expression* found = file.expression_at(at)) return found;
+    if (token->spelling() == "(") return find_in_call(file, at);
+    return is_c ? find_in_call(file, at + 1) : nullptr;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SOURCE_PLACED_NEW_HPP

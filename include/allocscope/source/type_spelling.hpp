@@ -1,0 +1,520 @@
+// type_spelling.hpp - the type that tokens of the source stand for in a frame's function.
+//
+// Room:     source (floor 8), not malloc-safe
+// Called:   by type_from_source.hpp and called_name.hpp
+// Threads:  any, but the arena belongs to one
+// Memory:   of the arena that it is made with
+//
+// A template parameter, and what depends on one, stands for another type in each instantiation. The
+// arguments are taken from the name of the function, or else from the debug information:
+//
+//     template <class T> T* make() { return new pair_of<T>; }   in make<widget>: pair_of<widget>
+//
+// What is not certain has no spelling.
+
+#ifndef ALLOCSCOPE_SOURCE_TYPE_SPELLING_HPP
+#define ALLOCSCOPE_SOURCE_TYPE_SPELLING_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/source/declared_variable.hpp>
+#include <allocscope/source/local_names.hpp>
+#include <allocscope/source/name_scopes.hpp>
+#include <allocscope/source/new_expressions.hpp>
+#include <allocscope/source/type_knowledge.hpp>
+#include <allocscope/spelling/default_arguments.hpp>
+#include <allocscope/spelling/function_name.hpp>
+#include <allocscope/spelling/name_brackets.hpp>
+#include <allocscope/symbols/entry_types.hpp>
+
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The type of a literal without a suffix, or with f; "": another one.
+inline text type_of_literal(text token) noexcept {
+    if (token[0] == '\'') return token.size() == 3 || token[1] == '\\' ? "char" : "";  // 'ab'
+    if (token[0] == '"') return "const char*";
+    const std::size_t end = token.find_first_not_of("0123456789.");
+    if (end == 0 || token.size() > 9) return {};  // or too large for an int
+    const bool is_real = token.contains(".");
+    if (end == no_position) return is_real ? "double" : "int";
+    return is_real && token.ends_with("f") ? "float" : "";
+}
+
+// Spells types that are named in one place of the source.
+class type_spelling : protected name_scopes {
+public:
+    // `at` is the first token of the expression that the types are named in, `scope` is around it,
+    // `name` that of the function.
+    type_spelling(arena& memory, const source_outline& file, std::size_t at, std::size_t scope,
+                  const function_name& name, const type_knowledge& knowledge)
+        : name_scopes(memory, file, at, name, knowledge),
+          headers_(file.headers_around(memory, scope)),
+          instantiated_(memory) {
+        for (std::size_t i = 0; i < name.components.size(); ++i) {
+            const name_component& component = name.components[i];
+            // With -g1, clang names a lambda without what is around it.
+            const text outer = i > 0 ? name.components[i - 1].name : text{"{"};
+            const bool is_generic_lambda =
+                component.name == "operator()" && (outer[0] == '{' || outer.starts_with("$_"));
+            if (!component.arguments.empty() && !is_generic_lambda) instantiated_.push_back(i);
+        }
+    }
+
+    // For text that a macro writes inside of these templates.
+    void stand_in(const list<const template_header*>& headers) { headers_ = headers; }
+
+    // The type in tokens of a declaration before that place; "" if it is not certain.
+    text spelled(std::size_t begin, std::size_t end) const {
+        text_out type{memory_};
+        return write(type, begin, end, 1) ? type.view() : text{};
+    }
+
+    // Writes the type in the tokens. Returns false if it is not certain.
+    bool write(text_out& type, std::size_t begin, std::size_t end, int depth) const {
+        bool is_of_library = false;  // the name that is being read
+        for (std::size_t i = begin; i < end; ++i) {
+            text word = file_.text_at(i);
+            if (word == "template") continue;
+            if (word == "[" && file_.is_at(i - 1, "*") && file_.is_at(i - 2, "(")) {
+                i = file_.partner(i);  // `new (int (*[2])(char))` makes pointers
+                continue;
+            }
+            if (word == "decltype") {
+                const std::size_t close = file_.partner(i + 1);
+                if (behind_variable(file_.tokens(), i + 2) != close) return false;
+                word = type_of_value(i + 2, close, depth);
+                const bool is_whole = i == begin && close + 1 == end;
+                if (word.empty() || (!is_whole && may_be_captured(word))) return false;
+                i = close;
+            } else if (is_word(word)) {
+                const bool is_inner = i > begin && file_.is_any_at(i - 1, ":: template");
+                const bool is_argument =
+                    file_.is_any_at(i - 1, "< ,") && file_.is_any_at(i + 1, "> ,");
+                const text known = is_inner ? text{} : of_template(i, begin, end, depth);
+                if (i == end) return false;
+                std::size_t dots = i + 1;
+                while (file_.is_any_at(dots, "* & const")) ++dots;
+                const bool is_pack =
+                    dots + 2 < end && file_.is_at(dots, ".") && !is_inner && is_parameter(word);
+                if (is_pack) {
+                    const char* const behind = file_.text_at(i + 1).data();
+                    const text mark{behind,
+                                    static_cast<std::size_t>(file_.text_at(dots).data() - behind)};
+                    word = meaning_of(word, false, &mark);
+                    i = dots + 2;
+                } else if (!known.empty()) {
+                    word = known;
+                    is_of_library = false;
+                } else if (!is_inner) {
+                    const std::size_t outer = class_around(i, begin, depth);
+                    const bool has_arguments = i + 1 < end && file_.is_at(i + 1, "<");
+                    word = outer != 0 ? inner_class(outer, word) : meaning_of(word, has_arguments);
+                    if (is_argument) word = number_or(word, file_.text_at(i));
+                    is_of_library = word == "std" || word.starts_with("std::");
+                } else if (!is_of_library && !is_type_or_namespace(word) &&
+                           !is_value_of_type(i, end)) {
+                    return false;
+                }
+                // A class template may be an argument, of a parameter that is a template.
+                const bool may_be_bare = !known.empty() || is_argument;
+                if (word.empty() || (!may_be_bare && is_bare_template(i, end, word))) return false;
+            }
+            if (!type.empty() && is_name_character(type.back()) && is_name_character(word[0])) {
+                type << ' ';
+            }
+            type << word;
+        }
+        return !type.empty();
+    }
+
+    // The number that the only constant with that name in the file has; `meaning` if it has none.
+    text number_or(text meaning, text name) const {
+        if (is_parameter(name) || is_described(name)) return meaning;
+        const std::uint32_t* const number = file_.number_of(name);
+        if (number == nullptr) return meaning;
+        return *number != 0 ? file_.text_at(*number) : text{};
+    }
+
+    text described(text name, asked_name wanted) const {
+        const bool is_named = !name.empty() || wanted == asked_name::result;
+        if (!is_named || file_.is_macro(name)) return {};
+        return knowledge_.meaning_of(name, wanted, memory_);
+    }
+
+    // The type of `v`, `*v`, `v[0]`, `&v`, `v.member` or `v->member`, as `decltype` has it.
+    text type_of_value(std::size_t begin, std::size_t end, int depth) const {
+        const bool is_element = file_.is_at(end - 1, "]");
+        if (is_element || file_.is_at(begin, "*")) {
+            const std::size_t first = is_element ? begin : begin + 1;
+            const std::size_t last = is_element ? end - 3 : end;
+            text type = decayed(type_of_value(first, last, depth));
+            if (type.empty() && is_in_sizeof(file_, begin)) {  // perhaps of a pointer to an array
+                return type_of_path(first, last, asked_name::element);
+            }
+            if (!type.ends_with("*")) return {};
+            type.remove_suffix(1);
+            return joined(memory_, type, "&");
+        }
+        const bool is_pointer = file_.is_at(begin, "&");
+        if (!is_pointer && begin + 1 == end) return type_of_variable(begin, depth);
+        if (is_pointer && begin + 2 != end) return {};  // a member of what may be const
+        text type = type_of_path(is_pointer ? begin + 1 : begin, end, asked_name::variable);
+        if (type.empty() && !is_pointer && begin + 3 == end) {
+            type = type_of_declared(member_of_variable(file_, end - 1), depth);
+        }
+        if (type.empty() || !is_pointer) return type;
+        while (type.ends_with("&")) type.remove_suffix(1);
+        return joined(memory_, type, "*");
+    }
+
+    // What the debug information has for a variable or a member of one.
+    text type_of_path(std::size_t begin, std::size_t end, asked_name wanted) const {
+        text_out path{memory_};
+        for (std::size_t i = begin; i < end; ++i) {
+            const bool is_address = file_.is_at(i - 1, ")") && file_.is_at(begin + 1, "&");
+            if (file_.is_macro(file_.text_at(i))) return {};
+            if (!file_.is_any_at(i, "( ) &")) path << (is_address ? "." : file_.text_at(i));
+        }
+        return described(path.view(), wanted);
+    }
+
+    // What a name stands for; "" if that is not certain. With `mark`, all arguments of a pack, each
+    // followed by the mark: that in `Ts*...` is "*".
+    text meaning_of(text word, bool has_arguments, const text* mark = nullptr) const {
+        if (is_plain_word(word)) return word;
+        if (file_.is_macro(word)) return {};
+        for (std::size_t i = headers_.size(); i > 0; --i) {
+            const list<text>& parameters = headers_[i - 1]->parameters;
+            for (std::size_t p = 0; p < parameters.size(); ++p) {
+                if (parameters[p] == word) return argument(i - 1, p, mark);
+            }
+        }
+        // Inside a template that the function's name does not show, any name may be a parameter.
+        if (!instantiated_.empty() && headers_.empty()) return {};
+        if (!headers_.empty() && file_.is_template_alias(word)) return {};
+        if (file_.is_alias_of_expression(word)) return {};
+        if (is_standard_name(word)) return joined(memory_, "std::", word);
+        return has_arguments ? qualified_type(word) : own_class(word);
+    }
+
+    bool is_parameter(text word) const { return header_of(word) != nullptr; }
+
+    ALLOCSCOPE_INLINE bool has_template_around() const noexcept { return !headers_.empty(); }
+
+    // Whether the file defines the name, or the debug information describes it.
+    bool is_described(text word, name_kind least = name_kind::type) const {
+        return file_.is_defined(word) || knowledge_.kind_of(word) >= least;
+    }
+
+    // Whether the name at `at` ends an argument such as `mode::fast`: a value that a type has.
+    bool is_value_of_type(std::size_t at, std::size_t end) const {
+        return at + 1 < end && file_.is_any_at(at + 1, "> ,") &&
+               is_described(file_.text_at(at - 2));
+    }
+
+    // False for a name that may be a macro from another file, or a parameter that a macro declares.
+    bool is_type_or_namespace(text word) const {
+        return is_described(word, is_in_template() ? name_kind::type : name_kind::undescribed);
+    }
+
+    // Whether the name means std's, and no type of that name in a scope around the function.
+    bool is_standard_name(text word) const {
+        return file_.is_standard_name(word) && seen_by_function(word).empty();
+    }
+
+    // The debug information may lack these templates, or have another type with such a name.
+    static ALLOCSCOPE_INLINE bool is_standard_template(text word) noexcept {
+        return find_default_rule(word) != nullptr ||
+               is_listed(word,
+                         "pair tuple array optional variant function shared_ptr weak_ptr complex "
+                         "valarray atomic lock_guard unique_lock scoped_lock");
+    }
+
+    // Classes of the standard library that are no templates.
+    static ALLOCSCOPE_INLINE bool is_standard_class(text word) noexcept {
+        return is_listed(
+            word,
+            "string wstring u16string u32string string_view thread jthread mutex recursive_mutex "
+            "timed_mutex shared_mutex condition_variable any stringstream ostringstream "
+            "istringstream stringbuf ifstream ofstream fstream filebuf exception runtime_error "
+            "logic_error invalid_argument out_of_range domain_error length_error range_error "
+            "overflow_error underflow_error bad_alloc system_error error_code locale regex smatch "
+            "cmatch random_device mt19937 "
+            "mt19937_64 once_flag type_index byte size_t ptrdiff_t nullptr_t exception_ptr "
+            "stop_source stop_token monotonic_buffer_resource synchronized_pool_resource "
+            "unsynchronized_pool_resource uint8_t uint16_t uint32_t uint64_t int8_t int16_t "
+            "int32_t int64_t uintmax_t intmax_t uintptr_t intptr_t source_location milli micro "
+            "nano "
+            "strong_ordering weak_ordering partial_ordering");
+    }
+
+    // Whether the name at `at` is a class template without arguments, as in `new box(3)`: the
+    // compiler deduces them. Or a function, as in `new text<size()>`: the compiler calls it.
+    // `meaning` is what the word at `at` stands for.
+    bool is_bare_template(std::size_t at, std::size_t end, text meaning) const {
+        const text behind = at + 1 < end ? file_.text_at(at + 1) : text{};
+        if (behind == "<" || meaning.ends_with(">")) return false;
+        const text word = file_.text_at(at);
+        if (behind == "(" && file_.declares_function(word)) return !is_plain_word(word);
+        if (behind == "::") return file_.is_class_template(word);
+        const bool is_replaced = meaning != word && !meaning.ends_with(word);
+        if (is_replaced || file_.is_class_template(word)) return !is_replaced;
+        const bool is_of_library =
+            meaning.starts_with("std::") || (at > 1 && file_.is_any_at(at - 2, "std pmr"));
+        if (is_of_library && is_standard_template(word)) return true;
+        const name_kind kind = knowledge_.kind_of(word);
+        const bool is_unknown = kind < name_kind::type && !is_standard_class(word);
+        return (is_of_library && is_unknown) || kind == name_kind::class_template;
+    }
+
+    // Whether the path in the tokens, whose last name is `own`, is that of a class, as seen from
+    // the function.
+    bool is_class_there(std::size_t begin, std::size_t end, text own) const {
+        text_out path{memory_};
+        for (std::size_t i = begin; i < end && !file_.is_at(i, "<"); ++i) {
+            if (i != begin || !file_.is_at(i, "::")) path << file_.text_at(i);
+        }
+        if (path.view() == own) {
+            const bool is_local =
+                find_local_name(file_, place_, own).what != local_name::kind::none;
+            return is_local || !seen_by_function(own).empty();
+        }
+        if (knowledge_.qualified_in(own, path.view()) == path.view()) return true;
+        return knowledge_.only_of(own).ends_with(joined(memory_, "::", path.view()));
+    }
+
+private:
+    // Whether a variable with that type may be a copy in a lambda, where the debug information has
+    // it as constant: `decltype(v)` is the type of what was copied.
+    bool may_be_captured(text type) const {
+        const bool is_constant = type.ends_with("const") || type.starts_with("const ");
+        return is_constant && type.find_first_of("*&") == no_position && name_.is_known() &&
+               name_.last().name == "operator()";
+    }
+
+    bool is_in_template() const noexcept { return !headers_.empty() || !instantiated_.empty(); }
+
+    static bool is_plain_word(text word) noexcept {
+        constexpr text plain_words =
+            "std const volatile void struct class union enum typename true false";
+        return is_listed(word, plain_words) || builtin_type{}.take(word);
+    }
+
+    // The type of the variable that is named at `at`, from the debug information or else from the
+    // source.
+    text type_of_variable(std::size_t at, int depth) const {
+        const text literal = type_of_literal(file_.text_at(at));
+        if (!literal.empty()) return literal;
+        const text known = described(file_.text_at(at), asked_name::variable);
+        if (!known.empty() || file_.is_macro(file_.text_at(at))) return known;
+        return type_of_declared(find_variable(file_, at), depth);
+    }
+
+    text type_of_declared(const declared_variable& found, int depth) const {
+        if (!found.is_known()) return {};
+        if (file_.is_at(found.begin, "auto")) return argument_for_auto(found);
+        text_out type{memory_};
+        return write(type, found.begin, found.end, depth + 1) ? type.view() : text{};
+    }
+
+    // The type of a parameter, of a lambda or a function, that is declared `auto` and nothing else.
+    text argument_for_auto(const declared_variable& parameter) const {
+        const bool is_plain = parameter.end == parameter.begin + 1 && parameter.at == parameter.end;
+        if (!is_plain || name_.components.empty()) return {};
+        std::size_t before = 0;
+        std::size_t open = parameter.begin;
+        while (--open > 0 && !file_.is_at(open, "(")) {
+            if (file_.is_at(open, "auto")) ++before;
+            if (file_.is_any_at(open, "; { }")) return {};
+        }
+        std::size_t count = before;
+        for (std::size_t i = parameter.begin; i < file_.partner(open); ++i) {
+            if (file_.is_at(i, "auto")) ++count;
+        }
+        // If the place is in another lambda or a class inside this one, the function is the inner
+        // one's.
+        for (std::size_t i = file_.partner(open); i < place_; ++i) {
+            const bool is_lambda = file_.is_at(i, "]") && file_.is_any_at(i + 1, "( {");
+            if (is_lambda || file_.is_any_at(i, "struct class union")) return {};
+        }
+        const list<text> arguments = split_arguments(memory_, name_.last().arguments);
+        const text own = name_.last().name == "operator()" ? text{"]"} : name_.last().name;
+        const bool is_own = open > 0 && file_.text_at(open - 1) == own;
+        return is_own && arguments.size() == count ? arguments[before] : text{};
+    }
+
+    // The innermost header with this parameter; null: there is none.
+    const template_header* header_of(text word) const {
+        for (std::size_t i = headers_.size(); i > 0; --i) {
+            for (const text parameter : headers_[i - 1]->parameters) {
+                if (parameter == word) return headers_[i - 1];
+            }
+        }
+        return nullptr;
+    }
+
+    // What the name at `at` stands for in this instantiation of a template; "" if that is not
+    // certain, or does not depend on the template. `at` may move past members after the name, and
+    // to `end` if the name is an alias that cannot be read.
+    text of_template(std::size_t& at, std::size_t begin, std::size_t end, int depth) const {
+        const text word = file_.text_at(at);
+        const bool has_arguments = at + 1 < end && file_.is_at(at + 1, "<");
+        if (has_arguments || is_plain_word(word) || file_.is_macro(word)) return {};
+        local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
+        if (depth > 0 && local.what == local_name::kind::none) {
+            local = alias_in_namespace(file_, begin, word);
+        }
+        if (local.what == local_name::kind::alias) {
+            constexpr int most_aliases = 8;  // of aliases in a row
+            text_out type{memory_};
+            const bool is_wanted = is_in_template() || local.is_of_function || depth > 0;
+            const bool is_read =
+                is_wanted && depth < most_aliases && write(type, local.begin, local.end, depth + 1);
+            if (is_read) return type.view();
+            if (local.is_of_function) at = end;
+        }
+        const bool is_local = local.what != local_name::kind::none && local.is_of_function;
+        return is_in_template() && !is_local ? described_path(at, end) : text{};
+    }
+
+    // The same as of_template(), but from the debug information. That has other parameters than the
+    // source if the template is a partial specialisation.
+    text described_path(std::size_t& at, std::size_t end) const {
+        std::size_t last = at;
+        text_out path{memory_};
+        path << file_.text_at(at);
+        while (last + 2 < end && file_.is_at(last + 1, "::") && file_.is_word_at(last + 2)) {
+            last += 2;
+            path << "::" << file_.text_at(last);
+        }
+        if (last + 1 < end && file_.is_at(last + 1, "<")) return {};
+        asked_name wanted = asked_name::type;
+        if (const template_header* header = header_of(file_.text_at(at))) {
+            if (!header->shows_arguments) return {};
+            if (last == at && !meaning_of(file_.text_at(at), false).empty()) return {};
+            wanted = asked_name::parameter;
+        }
+        const text meaning = described(path.view(), wanted);
+        if (!meaning.empty()) at = last;
+        return meaning;
+    }
+
+    // Argument `index` with which the header's template was instantiated; see meaning_of().
+    text argument(std::size_t header, std::size_t index, const text* mark) const {
+        // With -g1, clang names an inlined function without the classes around it.
+        const std::size_t unseen = headers_.size() - instantiated_.size();
+        if (unseen != 0 && (name_.components.size() != 1 || header < unseen)) return {};
+        if (!headers_[header]->shows_arguments) return {};
+        list<text> arguments =
+            split_arguments(memory_, name_.components[instantiated_[header - unseen]].arguments);
+        const template_header& own = *headers_[header];
+        for (std::size_t i = own.invented; i > 0 && !arguments.empty(); --i) arguments.pop_back();
+        const std::size_t count = own.parameters.size();
+        const bool is_pack = own.packs == 1 && index == own.pack;
+        const bool has_all = own.packs == 1 ? arguments.size() + 1 >= count
+                                            : own.packs == 0 && arguments.size() == count;
+        const bool is_one = is_pack && mark == nullptr && member_ != no_position;
+        if ((is_pack != (mark != nullptr) && !is_one) || !has_all) return {};
+        // A pack takes what the other parameters leave.
+        const std::size_t behind = arguments.size() - (count - index - 1);
+        if (is_one) return index + member_ < behind ? arguments[index + member_] : text{};
+        const std::size_t first = own.packs == 1 && index > own.pack ? behind - 1 : index;
+        text_out all{memory_};
+        for (std::size_t i = first; i < (is_pack ? behind : first + 1); ++i) {
+            if (i != first) all << ", ";
+            all << arguments[i] << (mark != nullptr ? *mark : text{});
+        }
+        return all.view();
+    }
+
+    // The class that a member names without arguments: `pool` in a member of app::pool<int> is
+    // app::pool<int>.
+    text own_class(text word) const {
+        for (const std::size_t i : instantiated_) {
+            const name_component& component = name_.components[i];
+            if (component.name == word && i + 1 < name_.components.size()) {
+                return name_up_to(name_, component);
+            }
+        }
+        return qualified_type(word);
+    }
+
+    text qualified_type(text word) const {
+        return is_type_or_namespace(word) ? qualified(word) : text{};
+    }
+
+    // The brace of the class around the class that the name at `at` means, if that lies in the
+    // template, so that each instantiation has another one; 0: it does not.
+    std::size_t class_around(std::size_t at, std::size_t begin, int depth) const {
+        if (headers_.empty() && instantiated_.empty()) return 0;
+        const text word = file_.text_at(at);
+        if (is_parameter(word)) return 0;
+        for (const std::size_t i : instantiated_) {
+            if (name_.components[i].name == word) return 0;
+        }
+        const local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
+        const bool is_seen = local.what != local_name::kind::none;
+        if (is_seen && (local.what != local_name::kind::other || local.is_of_function)) return 0;
+        const std::size_t block = is_seen ? local.block : block_in_own_class(word);
+        if (block == 0) return 0;
+        const std::size_t scope = file_.scope_of(block + 1);
+        return file_.headers_around(memory_, scope).empty() ? 0 : block;
+    }
+
+    // For a member that is defined outside of its class: the brace of the class, if that declares
+    // a class of this name; otherwise 0. With -g1 the name of an inlined member shows no class;
+    // then it may be any.
+    std::size_t block_in_own_class(text word) const {
+        for (const name_declaration* each = file_.last_declared(word); each != nullptr;
+             each = file_.declared_before(*each)) {
+            if (!file_.is_any_at(each->at - 1, "struct class union enum")) continue;
+            const bool is_any =
+                instantiated_.empty() && kind_of_block(file_, each->block) == block_kind::of_class;
+            if (is_any) return each->block;
+            for (const std::size_t i : instantiated_) {
+                const std::size_t open = body_of_class(file_, name_.components[i].name);
+                if (open != 0 && each->block == open) return open;
+            }
+        }
+        return 0;
+    }
+
+    // `slot` in a member of ring<int>, whose body opens at `outer`, is ring<int>::slot.
+    text inner_class(std::size_t outer, text word) const {
+        for (const std::size_t i : instantiated_) {
+            const name_component& component = name_.components[i];
+            const bool is_class = i + 1 < name_.components.size();
+            if (!is_class || class_of_body(file_, outer) != component.name) continue;
+            return joined(memory_, name_up_to(name_, component), "::", word);
+        }
+        return {};
+    }
+
+    list<const template_header*> headers_;  // outermost first
+    list<std::size_t> instantiated_;        // the components of the name that have arguments
+
+protected:
+    mutable std::size_t member_ = no_position;  // the one that a pack stands for; else: all
+};
+
+// The type in tokens of a declaration at `at` of another file, as the function sees it; "" if it is
+// not certain.
+inline text spelled_elsewhere(arena& memory, const source_outline& file, std::size_t at,
+                              std::size_t begin, std::size_t end, const function_name& function,
+                              const type_knowledge& knowledge) {
+    const type_spelling spelling{memory, file, begin, file.scope_of(at), function, knowledge};
+    return spelling.spelled(begin, end);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SOURCE_TYPE_SPELLING_HPP

@@ -1,0 +1,187 @@
+// name_brackets.hpp - skips words, brackets and operators in demangled names.
+//
+// Room:     spelling (floor 7), not malloc-safe
+// Called:   by everything that reads names
+// Threads:  any
+// Memory:   half a kilobyte of stack for the open brackets; lists of parts from the given arena
+//
+// A `<` in a demangled name opens template arguments, unless it belongs to the name of an operator
+// or to an expression. So counting brackets is not enough.
+//
+//     skip_brackets("f<&X::operator> >(int)", 1)          // 17: after the last ">"
+//     split_arguments(memory, "<int, std::pair<a, b> >")  // "int", "std::pair<a, b> "
+//
+// These loops see every character of every name, so they are compiled with optimisation.
+
+#ifndef ALLOCSCOPE_SPELLING_NAME_BRACKETS_HPP
+#define ALLOCSCOPE_SPELLING_NAME_BRACKETS_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
+
+#include <cstddef>  // size_t
+#include <cstring>  // memchr, memcmp
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace symbolize {
+
+constexpr std::size_t no_position = text::npos;
+constexpr text lower_case = "abcdefghijklmnopqrstuvwxyz";
+constexpr std::size_t max_open_brackets = 512;  // names with more open brackets are not understood
+
+ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_name_character(char c) noexcept {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '$' || static_cast<unsigned char>(c) >= 0x80;
+}
+
+// The position after the word that starts at `at`.
+ALLOCSCOPE_NOINLINE std::size_t skip_word(text name, std::size_t at) noexcept {
+    while (at < name.size() && is_name_character(name[at])) ++at;
+    return at;
+}
+
+ALLOCSCOPE_NOINLINE text without_spaces_around(text padded) noexcept {
+    while (!padded.empty() && padded.front() == ' ') padded.remove_prefix(1);
+    while (!padded.empty() && padded.back() == ' ') padded.remove_suffix(1);
+    return padded;
+}
+
+// The first of the words in `words`, separated by single spaces, with which `name` starts; "" if it
+// starts with none of them.
+ALLOCSCOPE_NOINLINE text listed_start(text name, text words) noexcept {
+    while (!words.empty()) {
+        const std::size_t space = words.find(' ');
+        const text word = words.substr(0, space);
+        if (name.starts_with(word)) return word;
+        if (space == no_position) break;
+        words.remove_prefix(space + 1);
+    }
+    return {};
+}
+
+// True if `word`, which contains no space, is one of the words in `words`.
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool is_listed(const text& word, text words) noexcept {
+    if (word.empty() || word.size() > words.size()) return false;
+    const char* const last = words.end() - word.size();  // where the word may begin
+    for (const char* at = words.begin(); at <= last; ++at) {
+        const auto left = static_cast<std::size_t>(last - at) + 1;
+        at = static_cast<const char*>(std::memchr(at, word.front(), left));
+        if (at == nullptr) return false;
+        const char* const behind = at + word.size();
+        const bool is_whole =
+            (at == words.begin() || at[-1] == ' ') && (behind == words.end() || *behind == ' ');
+        if (is_whole && std::memcmp(at, word.data(), word.size()) == 0) return true;
+    }
+    return false;
+}
+
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool is_listed(const text& word, const char* words) noexcept {
+    return is_listed(word, text{words});
+}
+
+// Length of the symbol of an operator; 0 if the text continues with something else (new, delete, or
+// the type of a conversion).
+ALLOCSCOPE_NOINLINE std::size_t operator_symbol_length(text name) noexcept {
+    constexpr text longest_first =
+        "<=> <<= >>= ->* () [] -> << >> <= >= == != && || ++ -- += -= *= /= %= ^= &= |= \"\" < > , "
+        "+ - * / % ^ & | ~ ! =";
+    return listed_start(name, longest_first).size();
+}
+
+// True if the word `operator` starts at `at`.
+inline bool is_operator_word(text name, std::size_t at) noexcept {
+    return name[at] == 'o' && name.substr(at).starts_with("operator") &&
+           (at == 0 || !is_name_character(name[at - 1])) && skip_word(name, at) == at + 8;
+}
+
+// The position after the bracket that closes the one at `at`, or no_position. Linear in the length
+// of the brackets.
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE std::size_t skip_brackets(text name, std::size_t at) noexcept {
+    char open[max_open_brackets];
+    std::size_t depth = 0;
+    while (at < name.size()) {
+        const char c = name[at++];
+        switch (c) {
+            case 'o':
+                if (!is_operator_word(name, at - 1)) break;
+                at += 7;
+                at += operator_symbol_length(name.substr(at));
+                break;
+            case '<':
+            case '(':
+            case '[':
+            case '{':
+                if (depth == max_open_brackets) return no_position;
+                open[depth++] = c;
+                break;
+            case '>':  // unless it is part of an arrow, or "greater than"
+                if (depth == 0 || open[depth - 1] != '<' || name[at - 2] == '-') break;
+                if (--depth == 0) return at;
+                break;
+            case ')':
+            case ']':
+            case '}': {
+                const char opening = c == ')' ? '(' : c == ']' ? '[' : '{';
+                while (depth > 0 && open[depth - 1] == '<') --depth;  // it was "less than"
+                if (depth == 0 || open[depth - 1] != opening) return no_position;
+                if (--depth == 0) return at;
+                break;
+            }
+            default:
+                break;
+        }
+    }
+    return no_position;
+}
+
+// False for "box<" and "box<pair<int>": the beginning of a type.
+inline bool has_all_arguments(text type) noexcept {
+    const std::size_t open = type.find('<');
+    return open != no_position && skip_brackets(type, open) == type.size();
+}
+
+// The arguments in "<a, b>" or "(a, b)", unchanged; the input includes the brackets.
+ALLOCSCOPE_NOINLINE list<text> split_arguments(arena& memory, text bracketed) {
+    list<text> parts{memory};
+    if (bracketed.size() < 2) return parts;
+    const text inside = bracketed.substr(1, bracketed.size() - 2);
+    std::size_t begin = 0;
+    std::size_t at = 0;
+    while (at < inside.size()) {
+        const char c = inside[at];
+        if (is_operator_word(inside, at)) {
+            at += 8;
+            at += operator_symbol_length(inside.substr(at));
+            continue;
+        }
+        if (c == '<' || c == '(' || c == '[' || c == '{') {
+            const std::size_t behind = skip_brackets(inside, at);
+            if (behind == no_position) break;
+            at = behind;
+            continue;
+        }
+        if (c == ',') {
+            parts.push_back(without_spaces_around(inside.substr(begin, at - begin)));
+            begin = at + 1;
+        }
+        ++at;
+    }
+    const text last = without_spaces_around(inside.substr(begin));
+    if (!last.empty() || !parts.empty()) parts.push_back(last);
+    return parts;
+}
+
+// "" if there is none.
+ALLOCSCOPE_NOINLINE text first_argument(arena& memory, text bracketed) {
+    const list<text> parts = split_arguments(memory, bracketed);
+    return parts.empty() ? text{} : parts[0];
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_SPELLING_NAME_BRACKETS_HPP

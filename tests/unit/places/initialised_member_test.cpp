@@ -1,0 +1,92 @@
+#include <allocscope/places/initialised_member.hpp>
+
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/source/source_cache.hpp>
+#include <allocscope/symbols/code_location.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "support/marked_source.hpp"
+
+using allocscope::plain::arena;
+using allocscope::plain::list;
+using allocscope::plain::text;
+using allocscope::symbolize::code_frame;
+using allocscope::symbolize::find_initialiser;
+using allocscope::symbolize::source_cache;
+
+namespace {
+
+// The line for a call of `callee` at the mark, in the constructor of `part`.
+int line_for(const std::string& source, const char* callee, const char* function = "part::part()") {
+    const allocscope_test::marked_source marked{source};
+    arena memory;
+    source_cache sources;
+    list<code_frame> frames{memory};
+    code_frame inner;
+    inner.function = text{callee};
+    inner.file = text{"/usr/include/c++/12/bits/stl_vector.h"};
+    inner.line = 3;
+    frames.push_back(inner);
+    code_frame frame;
+    frame.function = text{function};
+    frame.file = marked.path().c_str();
+    frame.line = marked.line();
+    frame.column = marked.column();
+    frames.push_back(frame);
+    const allocscope::symbolize::found_token found = find_initialiser(memory, frames, 1, sources);
+    return found.at != 0 ? static_cast<int>(found.file->tokens()[found.at].line) : 0;
+}
+
+const char* const vector = "std::vector<int, std::allocator<int> >::vector(int)";
+
+}  // namespace
+
+TEST_CASE("initialised_member: the member whose type or initialiser calls the library") {
+    CHECK(line_for("struct @part {\n    int n = 3;\n    std::vector<int> v{1};\n};\n", vector) ==
+          3);
+    CHECK(line_for("struct @part {\n    auto p = std::make_unique<int>(3);\n};\n",
+                   "std::make_unique<int, int>(int&&)") == 2);
+    CHECK(line_for("struct @part {\n    std::vector<int> v =\n        {1};\n};\n", vector) == 2);
+    CHECK(line_for("struct @part {\npublic:\n    std::vector<int> v{1};\n};\n", vector) == 3);
+    CHECK(line_for("struct @part {\n    std::string s{\"text\"};\n};\n",
+                   "std::__cxx11::basic_string<char>::basic_string(char const*)") == 2);
+    CHECK(line_for("struct part {\n    std::vector<int> v{1};\n    part() @{}\n};\n", vector) == 2);
+    CHECK(line_for("struct part {\n    std::vector<int> v{1};\n    int n;\n    part();\n};\n"
+                   "part::part() : n{3@} {\n}\n",
+                   vector) == 2);
+}
+
+TEST_CASE("initialised_member: functions, other classes and empty members do not count") {
+    CHECK(line_for("struct @part {\n    std::vector<int> v{1};\n    std::vector<int> empty;\n"
+                   "    std::vector<int> f() { std::vector<int> w{2}; return w; }\n"
+                   "    struct inner { std::vector<int> w{3}; };\n"
+                   "    static inline std::vector<int> all{4};\n};\n",
+                   vector) == 2);
+    CHECK(line_for("struct @part {\n    part() = default;\n    std::vector<int> v{1};\n};\n",
+                   vector) == 3);
+}
+
+TEST_CASE("initialised_member: what is not certain has no line") {
+    CHECK(
+        line_for("struct @part {\n    std::vector<int> v{1}, w;\n    std::vector<int> x{2};\n};\n",
+                 vector) == 0);
+    CHECK(line_for("struct @part {\n    std::deque<int> v{1};\n    std::deque<int> w;\n};\n",
+                   "std::deque<int>::deque(int)") == 0);
+    CHECK(line_for("struct part {\n    std::vector<int> v{1};\n    part() : v{2@} {}\n};\n",
+                   vector) == 0);
+    for (const std::string head : {"for (int n : std::vector<int>(3@))", "if (f(3@))", "do @"}) {
+        CAPTURE(head);
+        CHECK(line_for("struct part {\n    std::vector<int> v{1};\n    part() {\n        " + head +
+                           " {\n        }\n    }\n};\n",
+                       vector) == 0);
+    }
+    CHECK(line_for("struct @part {\n    int n = 3;\n};\n", vector) == 0);
+    CHECK(line_for("struct part {\n    std::vector<int> v{1};\n    part() { @run(); }\n};\n",
+                   vector) == 0);
+    CHECK(line_for("struct @part {\n    std::vector<int> v{1};\n};\n", vector, "part::run()") == 0);
+}

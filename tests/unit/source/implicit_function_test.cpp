@@ -1,0 +1,70 @@
+#include <allocscope/source/implicit_function.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "support/marked_source.hpp"
+
+using allocscope::symbolize::code_frame;
+using allocscope::symbolize::is_implicit_function;
+using allocscope::symbolize::source_cache;
+
+namespace {
+
+code_frame frame_at(const allocscope_test::marked_source& marked) {
+    code_frame frame;
+    frame.file = marked.path().c_str();
+    frame.line = marked.line();
+    frame.column = marked.column();
+    frame.may_be_implicit = true;
+    return frame;
+}
+
+bool is_implicit_at_mark(const std::string& source) {
+    const allocscope_test::marked_source marked{source};
+    source_cache sources;
+    return is_implicit_function(frame_at(marked), sources);
+}
+
+}  // namespace
+
+TEST_CASE("implicit_function: the line of a class, and of a function that is defaulted") {
+    CHECK(is_implicit_at_mark("struct @person {\n    std::string name;\n};\n"));
+    CHECK(is_implicit_at_mark("template <class T> class @box { T value; };\n"));
+    CHECK(is_implicit_at_mark("class door { struct lock; };\nstruct door::@lock { int key; };\n"));
+    CHECK(is_implicit_at_mark("struct s {\n    @s(const s&) = default;\n};\n"));
+    CHECK(is_implicit_at_mark("struct s {\n    s& @operator=(const s&) noexcept = default;\n};\n"));
+    CHECK(is_implicit_at_mark("struct s {\n    s& operator=(const s&) = defaul@t;\n};\n"));
+}
+
+TEST_CASE("implicit_function: the line that inherits constructors") {
+    CHECK(is_implicit_at_mark("struct s : base {\n    using base::@base;\n};\n"));
+    CHECK(is_implicit_at_mark("struct s : base {\npublic:\n    using @base::base;\n};\n"));
+    CHECK_FALSE(is_implicit_at_mark("struct s : base { using base::base; @s(int n) : t(n) {} };"));
+    CHECK_FALSE(is_implicit_at_mark("using part = int; part* p = @make();"));
+}
+
+TEST_CASE("implicit_function: a function with a body is not implicit") {
+    CHECK_FALSE(is_implicit_at_mark("struct s {\n    @s(int n) : text(n, 'x') {}\n};\n"));
+    CHECK_FALSE(is_implicit_at_mark("struct s { s() = default; @s(int n) : text{n} {} };\n"));
+    CHECK_FALSE(
+        is_implicit_at_mark("s::s(int n) {\n    text.@assign(n, 'x');\n}\ns::s() = default;\n"));
+    CHECK_FALSE(is_implicit_at_mark(
+        "s::s(int n) {\n    switch (n) {\n        @default: grow();\n    }\n}\n"));
+    CHECK_FALSE(is_implicit_at_mark("s::s(int n)\n    @="));
+}
+
+TEST_CASE("implicit_function: what the debug information says comes first") {
+    const allocscope_test::marked_source marked{"struct @person { std::string name; };\n"};
+    source_cache sources;
+    code_frame frame = frame_at(marked);
+    CHECK(is_implicit_function(frame, sources));
+    frame.may_be_implicit = false;  // a function of another name
+    CHECK_FALSE(is_implicit_function(frame, sources));
+    frame.may_be_implicit = true;
+    frame.is_nearby = true;
+    CHECK_FALSE(is_implicit_function(frame, sources));
+    frame.is_implicit = true;
+    CHECK(is_implicit_function(frame, sources));
+}

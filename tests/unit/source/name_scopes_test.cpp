@@ -1,0 +1,94 @@
+#include <allocscope/types/type_from_source.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "unit/types/type_at_mark.hpp"
+
+using allocscope::symbolize::name_kind;
+using allocscope_test::marked_source;
+using allocscope_test::source_file;
+using allocscope_test::type_at;
+
+TEST_CASE("name_scopes: a name has the scopes that are around the function, too") {
+    const auto type_of = [](const std::string& source, const char* function) {
+        const source_file file{source + "\n"};
+        const allocscope::symbolize::type_knowledge knowledge{
+            [](void*, allocscope::plain::text) { return name_kind::type; }, nullptr,
+            [](void*, allocscope::plain::text name, allocscope::plain::text around) {
+                const bool is_inside = around.starts_with("shop::");
+                const char* whole = name == "node" && is_inside     ? "shop::node"
+                                    : name == "hidden" && is_inside ? "shop::(anonymous "
+                                                                      "namespace)::hidden"
+                                                                    : "";
+                return allocscope::plain::text{whole};
+            },
+            [](void*, allocscope::plain::text name) {
+                return allocscope::plain::text{name == "left" ? "other::left" : ""};
+            }};
+        return type_at(file.path(), 1, 0, function, knowledge);
+    };
+    CHECK(type_of("new node;", "shop::load()") == "shop::node");
+    CHECK(type_of("new node;", "shop::detail::load(int)::{lambda()#1}::operator()() const") ==
+          "shop::node");
+    CHECK(type_of("new node<int>;", "shop::load()") == "shop::node<int>");
+    CHECK(type_of("new node::inner;", "shop::load()") == "shop::node::inner");
+    CHECK(type_of("new hidden;", "shop::load()") == "shop::(anonymous namespace)::hidden");
+    CHECK(type_of("new hidden*;", "shop::load()") == "shop::(anonymous namespace)::hidden*");
+    CHECK(type_of("new node;", "main") == "node");  // by a using-directive, say
+    CHECK(type_of("new twice;", "shop::load()") == "twice");
+    CHECK(type_of("new shop::node;", "shop::load()") == "shop::node");
+    // The only described type with the name, if the file declares none in a scope around the place
+    CHECK(type_of("new left;", "shop::load()") == "other::left");
+    CHECK(type_of("namespace shop { struct left {}; void load() { new left; } }", "shop::load()") ==
+          "shop::left");
+    CHECK(type_of("namespace sh { struct left {}; } void load() { new left; }", "load()") ==
+          "other::left");
+}
+
+TEST_CASE("name_scopes: the scopes of a class that the debug information does not describe") {
+    static name_kind known = name_kind::undescribed;
+    const auto type_of = [](const std::string& source, const char* function) {
+        const marked_source marked{source + "\n"};
+        allocscope::symbolize::type_knowledge knowledge;
+        knowledge.kind = [](void*, allocscope::plain::text) { return known; };
+        knowledge.qualified = [](void*, allocscope::plain::text name, allocscope::plain::text) {
+            return known == name_kind::type ? name : allocscope::plain::text{};
+        };
+        return type_at(marked.path(), marked.line(), marked.column(), function, knowledge);
+    };
+    for (const name_kind kind : {name_kind::undescribed, name_kind::unknown}) {
+        known = kind;
+        const std::string lake = "namespace sea { inline namespace one { struct lake {}; } }\n";
+        const std::string again = "namespace sea::one { void f() { @new lake; } }";
+        CHECK(type_of(lake + again, "sea::one::f()") == "sea::one::lake");
+        CHECK(type_of(lake + again, "f") == "sea::one::lake");
+        CHECK(type_of("struct lake {}; " + lake + again, "f") == "sea::one::lake");
+        CHECK(type_of("struct lake {}; " + lake + "void f() { @new lake; }", "f()") == "lake");
+        CHECK(type_of("struct lake {}; " + lake + "namespace sea { void f() { @new ::lake; } }",
+                      "sea::f()") == "lake");
+        CHECK(type_of("namespace { enum class wind { calm }; void f() { @new wind; } }", "f()") ==
+              "(anonymous namespace)::wind");
+        // Another class has an inner class of the same name.
+        const std::string boat = "namespace sea { struct boat { struct bow {}; void* make(); };\n";
+        const std::string bow = "struct bow {}; void* boat::make() { return @new bow; } }";
+        CHECK(type_of(boat + bow, "sea::boat::make()") == "sea::boat::bow");
+        CHECK(type_of(boat + bow, "make") == "bow");
+        CHECK(type_of(boat + "void* f() { return @new bow; } }", "sea::f()") == "bow");
+        // A base class may have another one; an alias may be any.
+        const std::string raft = "namespace sea { struct oar {}; struct raft : base {\n";
+        CHECK(type_of(raft + "void f() { @new oar; } }; }", "sea::raft::f()") == "oar");
+        const std::string friends =
+            "namespace sea { struct a { friend class oar; };\nclass oar {}; ";
+        CHECK(type_of(friends + "void f() { @new oar; } }", "sea::f()") == "sea::oar");
+        CHECK(type_of(friends + "void f() { @new oar; } }", "f") == "sea::oar");
+        CHECK(type_of("template <class T> struct sea { struct fish {}; };\nvoid f() { @new fish; }",
+                      "f()") == "fish");
+    }
+    // The debug information has only the outer one of that name.
+    known = name_kind::type;
+    CHECK(type_of("struct lake {}; namespace sea { struct lake {}; }\n"
+                  "namespace sea { void f() { @new lake; } }",
+                  "sea::f()") == "sea::lake");
+}

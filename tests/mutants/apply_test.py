@@ -1,8 +1,9 @@
-"""Each mutant of mutants.toml still has its one line, and its tests exist. Whether the tests kill
-it, run.py finds out."""
+"""Each mutant still has its one line, its tests exist, and it is in the list of its room. Whether
+the tests kill it, run.py finds out."""
 import sys
 
-from mutant_list import ROOT, cannot_apply, file_named, mutant, mutated, read_list, sources_of
+from mutant_list import (ROOT, cannot_apply, file_named, mutant, mutated, read_lists, room_of,
+                         sources_of)
 
 
 def self_test():
@@ -21,13 +22,15 @@ def self_test():
 def main():
     self_test()
     problems = []
-    mutants = read_list()
+    mutants = read_lists()
     for each in mutants:
         try:
             path = file_named(ROOT, each.file)
             text = path.read_text()
             if mutated(text, each) == text:
                 raise cannot_apply("it changes nothing")
+            if each.room != room_of(ROOT, path):
+                raise cannot_apply(f"it is in {each.room}.toml, not {room_of(ROOT, path)}.toml")
             if not each.tests:
                 raise cannot_apply("no test is named")
             for test in each.tests:
@@ -36,8 +39,8 @@ def main():
             problems.append(f"mutant \"{each.name}\" ({each.file}): {error}\n"
                             "    why: a mutant that does not apply no longer shows that the tests"
                             " can fail\n"
-                            "    fix: in tests/mutants/mutants.toml name the line that has the same"
-                            " duty now")
+                            f"    fix: in tests/mutants/{each.room}.toml name the line that has the"
+                            " same duty now")
     if len({each.name for each in mutants}) != len(mutants):
         problems.append("two mutants have the same name")
     if problems:

@@ -1,10 +1,26 @@
-"""Reads mutants.toml and applies a mutant to a copy of the headers and the tools."""
+"""What could go wrong in one line, and which tests see it.
+
+<room>.toml beside this file has the mutants of the headers in that room, tools.toml those of the
+command. run.py tries each; apply_test.py holds that each line is there still. A mutant:
+
+    file    the name of a header, or of a file of tools/
+    line    the whole line, without its margin and the comment behind it; there once, or
+    after   the first such line behind this one
+    becomes what stands there instead; empty: nothing
+    tests   as ctest names them; one of them has to fail
+    user    what the mistake would do to somebody who uses the library
+
+Not in the lists, because nothing comes of it: without the question for the session in remove_record
+and remove_sample the death of an older object is counted in the cohort of its birth, which belongs
+to no open window. A generation of the tables that stays the same: the boundary clock has moved as
+well, and makes a thread forget all that is of the older tables.
+"""
 import dataclasses
 import pathlib
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LIST = pathlib.Path(__file__).with_name("mutants.toml")
+LISTS = pathlib.Path(__file__).parent
 KEYS = {"name", "file", "line", "becomes", "after", "tests", "user"}
 
 
@@ -21,16 +37,20 @@ class mutant:
     tests: list
     user: str
     after: str = ""
+    room: str = ""
 
 
-def read_list(path=LIST):
-    with open(path, "rb") as file:
-        entries = tomllib.load(file)["mutant"]
-    for entry in entries:
-        unknown = entry.keys() - KEYS
-        if unknown:
-            raise ValueError(f"mutant \"{entry.get('name')}\" has unknown keys: {unknown}")
-    return [mutant(**entry) for entry in entries]
+def read_lists(folder=LISTS):
+    mutants = []
+    for path in sorted(folder.glob("*.toml")):
+        with open(path, "rb") as file:
+            entries = tomllib.load(file)["mutant"]
+        for entry in entries:
+            unknown = entry.keys() - KEYS
+            if unknown:
+                raise ValueError(f"mutant \"{entry.get('name')}\" has unknown keys: {unknown}")
+        mutants += [mutant(**entry, room=path.stem) for entry in entries]
+    return mutants
 
 
 def code_of(line):
@@ -45,6 +65,12 @@ def file_named(tree, name):
     if len(found) != 1:
         raise cannot_apply(f"{len(found)} files have the name {name}")
     return found[0]
+
+
+def room_of(tree, path):
+    """The list that a file's mutants are in."""
+    top, *folders, _ = path.relative_to(tree).parts
+    return top if top == "tools" else folders[1] if len(folders) > 1 else "root"
 
 
 def mutated(text, wanted):

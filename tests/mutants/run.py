@@ -1,6 +1,6 @@
 """run.py [--jobs N] [--work FOLDER] [--list] [part of a name ...]
 
-Shows that the tests can fail. For each mutant of mutants.toml the headers are copied, one line is
+Shows that the tests can fail. For each mutant of mutant_list.py the headers are copied, one line is
 changed, the hooks and the tests that are named are compiled against the copy and run: at least one
 has to fail, or come to no end. The same tests must pass with the headers as they are, built in the
 same way: -O1 for the hooks, and for process tests that do not ask for -O2. Half a minute each of
@@ -24,7 +24,7 @@ import tempfile
 import threading
 import time
 
-from mutant_list import ROOT, apply, cannot_apply, read_list, sources_of
+from mutant_list import ROOT, apply, cannot_apply, read_lists, sources_of
 
 COMPILER = os.environ.get("ALLOCSCOPE_CXX", "g++")
 # -w: a mutant may leave a variable unused.
@@ -277,7 +277,7 @@ def main():
     parser.add_argument("--list", action="store_true", help="the mutants, and what users would see")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
-    mutants = [each for each in read_list()
+    mutants = [each for each in read_lists()
                if not arguments.names or any(part in each.name for part in arguments.names)]
     if arguments.list:
         for each in mutants:

@@ -59,17 +59,17 @@ inline bool is_constructor_body(const source_outline& file, std::size_t brace, t
 
 // The only initialiser in a class that has to do with `callee`; 0: none or more. `place` is the
 // last token before the body of the constructor in `own`, 0 if the compiler made it.
-inline std::size_t initialiser_for(const source_cache::class_place& owner, text callee,
-                                   const source_outline& own, std::size_t place) {
+inline std::size_t initialiser_for(const found_token& owner, text callee, const source_outline& own,
+                                   std::size_t place) {
     const source_outline& file = *owner.file;
     constexpr text others = "using typedef friend static template struct class union enum operator";
     constexpr text allocates_empty = "deque queue stack promise packaged_task";
     std::size_t found = 0;
-    std::size_t first = owner.open + 1;  // of a declaration
-    std::size_t sign = 0;                // begins its initialiser
+    std::size_t first = owner.at + 1;  // of a declaration
+    std::size_t sign = 0;              // begins its initialiser
     bool is_member = true;
     bool is_meant = false;
-    for (std::size_t at = first; at < file.partner(owner.open); ++at) {
+    for (std::size_t at = first; at < file.partner(owner.at); ++at) {
         const text token = file.text_at(at);
         if (token == callee) is_meant = true;
         if (is_listed(token, others) || (token == "(" && sign == 0)) is_member = false;
@@ -94,12 +94,6 @@ inline std::size_t initialiser_for(const source_cache::class_place& owner, text 
     return found;
 }
 
-// A token of a source file; 0: there is none.
-struct found_token {
-    const source_outline* file = nullptr;
-    std::size_t at = 0;
-};
-
 // The initialiser for which the function of frame `at` calls the library; none: it is no
 // constructor, or it is not certain.
 inline found_token find_initialiser(arena& memory, const list<code_frame>& frames, std::size_t at,
@@ -118,11 +112,9 @@ inline found_token find_initialiser(arena& memory, const list<code_frame>& frame
     const text name = function.last().name;
     if (is_body ? !is_constructor_body(*file, brace, name) : file->text_at(place) != name)
         return {};
-    source_cache::class_place owner{file, is_body ? 0 : class_body(*file, place)};
-    if (owner.open == 0) owner.open = body_of_class(*file, name);
-    if (owner.open == 0) owner = class_in_files(included_files(sources, frame, *file), name);
+    const found_token owner = class_of_constructor(sources, frame, *file, place, name);
     const function_name called = parse_function_name(memory, frames[at - 1].function);
-    if (owner.open == 0 || !called.is_known()) return {};
+    if (owner.at == 0 || !called.is_known()) return {};
     text callee = called.last().name;
     if (callee == "basic_string") callee = "string";
     return {owner.file, initialiser_for(owner, callee, *file, is_body ? brace - 1 : 0)};

@@ -86,15 +86,25 @@ inline const source_files& included_files(source_cache& sources, const code_fram
     return *files;
 }
 
-// The only definition of a class in those files; null: there is none, or there are several.
-inline source_cache::class_place class_in_files(const source_files& files, text name) {
-    source_cache::class_place only{};
+// The brace of the only definition of a class in those files.
+inline found_token class_in_files(const source_files& files, text name) {
+    found_token only;
     for (const source_outline* each : files) {
         const std::size_t open = body_of_class(*each, name);
-        if (open != 0 && only.file != nullptr) return {};
+        if (open != 0 && only.at != 0) return {};
         if (open != 0) only = {each, open};
     }
     return only;
+}
+
+// The brace of the class `name`; `at` is in its constructor, in the source of the frame. A
+// constructor outside of its class may have that in a header.
+inline found_token class_of_constructor(source_cache& sources, const code_frame& frame,
+                                        const source_outline& file, std::size_t at, text name) {
+    std::size_t open = file.text_at(at) == name ? class_body(file, at) : 0;
+    if (open == 0) open = body_of_class(file, name);
+    if (open != 0) return {&file, open};
+    return class_in_files(included_files(sources, frame, file), name);
 }
 
 }  // namespace symbolize

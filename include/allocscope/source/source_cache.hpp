@@ -59,6 +59,12 @@ inline text moved_source(arena& memory, text path, text folders) {
     return path;
 }
 
+// A token of a source file; 0: there is none.
+struct found_token {
+    const source_outline* file = nullptr;
+    std::size_t at = 0;
+};
+
 class source_cache {
 public:
     source_cache() noexcept : files_(memory_), implied_(memory_) {}
@@ -85,22 +91,16 @@ public:
         return built_ns == 0 || last_.changed_ns <= built_ns ? last_.outline : nullptr;
     }
 
-    // The brace that opens a class, and its file; null: there is none.
-    struct class_place {
-        const source_outline* file;
-        std::size_t open;
-    };
-
-    // By the token of a constructor: its class, if only an initialiser of a member can ask for
-    // memory there.
-    ALLOCSCOPE_INLINE table<const void*, class_place>& implied() noexcept { return implied_; }
+    // By the token of a constructor: the brace of its class, if only an initialiser of a member can
+    // ask for memory there.
+    ALLOCSCOPE_INLINE table<const void*, found_token>& implied() noexcept { return implied_; }
 
     ALLOCSCOPE_INLINE arena& memory() noexcept { return memory_; }
 
     // Forgets all files.
     void release() noexcept {
         files_ = table<text, source_file>{memory_};
-        implied_ = table<const void*, class_place>{memory_};
+        implied_ = table<const void*, found_token>{memory_};
         read_files_ = 0;
         last_ = {};
         memory_.release();
@@ -127,7 +127,7 @@ private:
 
     arena memory_;
     table<text, source_file> files_;
-    table<const void*, class_place> implied_;
+    table<const void*, found_token> implied_;
     std::size_t read_files_ = 0;
     source_file last_;
 };

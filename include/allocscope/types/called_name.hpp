@@ -132,14 +132,12 @@ inline text type_of_member(read_names& names, const code_frame& frame, const sou
     const function_name& function = names.of(frame.function).parts;
     const text owner = class_with_member(file, name, function);
     if (owner.empty()) return {};
-    const source_cache::class_place place =
-        class_in_files(included_files(sources, frame, file), owner);
-    if (place.file == nullptr || place.file->is_class_template(owner)) return {};
-    const declared_variable found =
-        object_of(*place.file, member_of(*place.file, place.open, file.text_at(name)),
-                  file.is_at(name + 1, "->"));
+    const found_token open = class_in_files(included_files(sources, frame, file), owner);
+    if (open.at == 0 || open.file->is_class_template(owner)) return {};
+    const declared_variable found = object_of(
+        *open.file, member_of(*open.file, open.at, file.text_at(name)), file.is_at(name + 1, "->"));
     if (!found.is_known()) return {};
-    return spelled_elsewhere(names.scratch(), *place.file, found.at, found.begin, found.end,
+    return spelled_elsewhere(names.scratch(), *open.file, found.at, found.begin, found.end,
                              function, knowledge);
 }
 

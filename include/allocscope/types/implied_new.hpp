@@ -114,26 +114,22 @@ inline bool has_new_before(const source_outline& file, std::size_t brace) {
     return true;
 }
 
-// `at` is the place of a call in a constructor of the class `name`. The class, if only an
-// initialiser of a member can ask for memory there; otherwise null. A constructor outside of its
-// class may have it in a header.
-inline source_cache::class_place class_of_initialisers(const source_outline& file, std::size_t at,
-                                                       text name, const source_files& files) {
+// `at` is the place of a call in a constructor of the class `name`. The brace of the class, if only
+// an initialiser of a member can ask for memory there.
+inline found_token class_of_initialisers(source_cache& sources, const code_frame& frame,
+                                         const source_outline& file, std::size_t at, text name) {
     const text token = file.text_at(at);
-    source_cache::class_place found{&file, token == name ? class_body(file, at) : 0};
-    const bool is_elsewhere = file.is_at(at + 1, "::") || is_defaulted(file, at);
-    if (token != name && !is_inherited(file, at)) {
+    if (token == name) {
+        const bool is_elsewhere = file.is_at(at + 1, "::") || is_defaulted(file, at);
+        if (!is_elsewhere && class_body(file, at) == 0) return {};
+    } else if (!is_inherited(file, at)) {
         const std::size_t brace = token == "{" ? at : at + 1;
         if (!is_listed(token, ") {") || !file.is_at(brace, "{")) return {};
         if (has_new_before(file, brace)) return {};
     }
-    if (found.open == 0) {
-        if (token == name && !is_elsewhere) return {};
-        found.open = body_of_class(file, name);
-    }
-    if (found.open == 0) found = class_in_files(files, name);
-    const bool is_certain = found.file != nullptr && are_only_initialisers(*found.file, found.open);
-    return is_certain ? found : source_cache::class_place{};
+    const found_token open = class_of_constructor(sources, frame, file, at, name);
+    const bool is_certain = open.at != 0 && are_only_initialisers(*open.file, open.at);
+    return is_certain ? open : found_token{};
 }
 
 // --- default arguments ---
@@ -206,24 +202,24 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
     if (!is_constructor(function) && !is_inherited(*file, at)) return;
     const auto known = sources.implied().insert(&token);
     if (known.is_new) {
-        known.value = class_of_initialisers(*file, at, function.components[parts - 2].name,
-                                            included_files(sources, frame, *file));
+        known.value =
+            class_of_initialisers(sources, frame, *file, at, function.components[parts - 2].name);
     }
-    const source_cache::class_place place = known.value;
-    if (place.file == nullptr) return;
-    const list<const new_expression*> all = member_initialisers(scratch, *place.file, place.open);
+    const found_token owner = known.value;
+    if (owner.at == 0) return;
+    const list<const new_expression*> all = member_initialisers(scratch, *owner.file, owner.at);
     text_out types{scratch};
     bool is_array = false;
     for (const new_expression* each : all) {
-        type = source_spelling{scratch, *place.file, *each, function, knowledge}.spelled();
-        is_array = is_array || place.file->is_at(each->type_end, "[");
+        type = source_spelling{scratch, *owner.file, *each, function, knowledge}.spelled();
+        is_array = is_array || owner.file->is_at(each->type_end, "[");
         if (type.empty()) return;
         types << (types.empty() ? "<" : ", ") << type;
     }
     if (all.size() == 1) {
         answer = {names.made(type), type_evidence::source_text, is_array};
-        frame.line = static_cast<int>(place.file->tokens()[all[0]->begin].line);
-        if (place.file != file) frame.file = copy_of(names.memory(), place.file->path);
+        frame.line = static_cast<int>(owner.file->tokens()[all[0]->begin].line);
+        if (owner.file != file) frame.file = copy_of(names.memory(), owner.file->path);
     } else if (!all.empty() && !is_array) {  // the size shows which of them it is
         types << '>';
         answer.candidate = names.made(types.view());

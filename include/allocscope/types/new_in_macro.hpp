@@ -61,7 +61,7 @@ public:
         return false;
     }
 
-    bool defines_class(text name) const { return class_in_files(files_, name).file != nullptr; }
+    bool defines_class(text name) const { return class_in_files(files_, name).at != 0; }
 
     // The definition of a macro where the code asks for memory: the only one, or the only one that
     // asks. Null: it is not certain what the macro stands for.

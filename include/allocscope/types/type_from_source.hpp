@@ -440,13 +440,13 @@ inline text type_of_class_alias(read_names& names, const code_frame& frame,
     const text name = file.text_at(at);
     if (find_local_name(file, at, name).what != local_name::kind::none) return {};
     for (std::size_t i = function.components.size(); i > 1; --i) {
-        const source_cache::class_place place =
+        const found_token open =
             class_in_files(included_files(sources, frame, file), function.components[i - 2].name);
-        if (place.file == nullptr) continue;
-        const local_name found = find_local_name(*place.file, place.open + 1, name);
-        if (found.what == local_name::kind::none || found.block != place.open) continue;
+        if (open.at == 0) continue;
+        const local_name found = find_local_name(*open.file, open.at + 1, name);
+        if (found.what == local_name::kind::none || found.block != open.at) continue;
         if (found.what != local_name::kind::alias) return {};
-        return spelled_elsewhere(names.scratch(), *place.file, found.at, found.begin, found.end,
+        return spelled_elsewhere(names.scratch(), *open.file, found.at, found.begin, found.end,
                                  function, knowledge);
     }
     return {};

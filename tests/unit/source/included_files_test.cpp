@@ -43,8 +43,8 @@ public:
 
     // The file with the only definition of a class; "": there is none.
     std::string class_in(const std::string& name, const char* wanted) {
-        const source_cache::class_place place = class_in_files(files_of(name, 0), wanted);
-        return place.file != nullptr ? name_of(place.file) : "";
+        const found_token open = class_in_files(files_of(name, 0), wanted);
+        return open.at != 0 ? name_of(open.file) : "";
     }
 
 private:

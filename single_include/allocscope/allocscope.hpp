@@ -28324,6 +28324,12 @@ inline text moved_source(arena& memory, text path, text folders) {
     return path;
 }
 
+// A token of a source file; 0: there is none.
+struct found_token {
+    const source_outline* file = nullptr;
+    std::size_t at = 0;
+};
+
 class source_cache {
 public:
     source_cache() noexcept : files_(memory_), implied_(memory_) {}
@@ -28350,22 +28356,16 @@ public:
         return built_ns == 0 || last_.changed_ns <= built_ns ? last_.outline : nullptr;
     }
 
-    // The brace that opens a class, and its file; null: there is none.
-    struct class_place {
-        const source_outline* file;
-        std::size_t open;
-    };
-
-    // By the token of a constructor: its class, if only an initialiser of a member can ask for
-    // memory there.
-    ALLOCSCOPE_INLINE table<const void*, class_place>& implied() noexcept { return implied_; }
+    // By the token of a constructor: the brace of its class, if only an initialiser of a member can
+    // ask for memory there.
+    ALLOCSCOPE_INLINE table<const void*, found_token>& implied() noexcept { return implied_; }
 
     ALLOCSCOPE_INLINE arena& memory() noexcept { return memory_; }
 
     // Forgets all files.
     void release() noexcept {
         files_ = table<text, source_file>{memory_};
-        implied_ = table<const void*, class_place>{memory_};
+        implied_ = table<const void*, found_token>{memory_};
         read_files_ = 0;
         last_ = {};
         memory_.release();
@@ -28392,7 +28392,7 @@ private:
 
     arena memory_;
     table<text, source_file> files_;
-    table<const void*, class_place> implied_;
+    table<const void*, found_token> implied_;
     std::size_t read_files_ = 0;
     source_file last_;
 };
@@ -28885,15 +28885,25 @@ inline const source_files& included_files(source_cache& sources, const code_fram
     return *files;
 }
 
-// The only definition of a class in those files; null: there is none, or there are several.
-inline source_cache::class_place class_in_files(const source_files& files, text name) {
-    source_cache::class_place only{};
+// The brace of the only definition of a class in those files.
+inline found_token class_in_files(const source_files& files, text name) {
+    found_token only;
     for (const source_outline* each : files) {
         const std::size_t open = body_of_class(*each, name);
-        if (open != 0 && only.file != nullptr) return {};
+        if (open != 0 && only.at != 0) return {};
         if (open != 0) only = {each, open};
     }
     return only;
+}
+
+// The brace of the class `name`; `at` is in its constructor, in the source of the frame. A
+// constructor outside of its class may have that in a header.
+inline found_token class_of_constructor(source_cache& sources, const code_frame& frame,
+                                        const source_outline& file, std::size_t at, text name) {
+    std::size_t open = file.text_at(at) == name ? class_body(file, at) : 0;
+    if (open == 0) open = body_of_class(file, name);
+    if (open != 0) return {&file, open};
+    return class_in_files(included_files(sources, frame, file), name);
 }
 
 }  // namespace symbolize
@@ -30221,14 +30231,12 @@ inline text type_of_member(read_names& names, const code_frame& frame, const sou
     const function_name& function = names.of(frame.function).parts;
     const text owner = class_with_member(file, name, function);
     if (owner.empty()) return {};
-    const source_cache::class_place place =
-        class_in_files(included_files(sources, frame, file), owner);
-    if (place.file == nullptr || place.file->is_class_template(owner)) return {};
-    const declared_variable found =
-        object_of(*place.file, member_of(*place.file, place.open, file.text_at(name)),
-                  file.is_at(name + 1, "->"));
+    const found_token open = class_in_files(included_files(sources, frame, file), owner);
+    if (open.at == 0 || open.file->is_class_template(owner)) return {};
+    const declared_variable found = object_of(
+        *open.file, member_of(*open.file, open.at, file.text_at(name)), file.is_at(name + 1, "->"));
     if (!found.is_known()) return {};
-    return spelled_elsewhere(names.scratch(), *place.file, found.at, found.begin, found.end,
+    return spelled_elsewhere(names.scratch(), *open.file, found.at, found.begin, found.end,
                              function, knowledge);
 }
 
@@ -31322,13 +31330,13 @@ inline text type_of_class_alias(read_names& names, const code_frame& frame,
     const text name = file.text_at(at);
     if (find_local_name(file, at, name).what != local_name::kind::none) return {};
     for (std::size_t i = function.components.size(); i > 1; --i) {
-        const source_cache::class_place place =
+        const found_token open =
             class_in_files(included_files(sources, frame, file), function.components[i - 2].name);
-        if (place.file == nullptr) continue;
-        const local_name found = find_local_name(*place.file, place.open + 1, name);
-        if (found.what == local_name::kind::none || found.block != place.open) continue;
+        if (open.at == 0) continue;
+        const local_name found = find_local_name(*open.file, open.at + 1, name);
+        if (found.what == local_name::kind::none || found.block != open.at) continue;
         if (found.what != local_name::kind::alias) return {};
-        return spelled_elsewhere(names.scratch(), *place.file, found.at, found.begin, found.end,
+        return spelled_elsewhere(names.scratch(), *open.file, found.at, found.begin, found.end,
                                  function, knowledge);
     }
     return {};
@@ -31427,7 +31435,7 @@ public:
         return false;
     }
 
-    bool defines_class(text name) const { return class_in_files(files_, name).file != nullptr; }
+    bool defines_class(text name) const { return class_in_files(files_, name).at != 0; }
 
     // The definition of a macro where the code asks for memory: the only one, or the only one that
     // asks. Null: it is not certain what the macro stands for.
@@ -31796,26 +31804,22 @@ inline bool has_new_before(const source_outline& file, std::size_t brace) {
     return true;
 }
 
-// `at` is the place of a call in a constructor of the class `name`. The class, if only an
-// initialiser of a member can ask for memory there; otherwise null. A constructor outside of its
-// class may have it in a header.
-inline source_cache::class_place class_of_initialisers(const source_outline& file, std::size_t at,
-                                                       text name, const source_files& files) {
+// `at` is the place of a call in a constructor of the class `name`. The brace of the class, if only
+// an initialiser of a member can ask for memory there.
+inline found_token class_of_initialisers(source_cache& sources, const code_frame& frame,
+                                         const source_outline& file, std::size_t at, text name) {
     const text token = file.text_at(at);
-    source_cache::class_place found{&file, token == name ? class_body(file, at) : 0};
-    const bool is_elsewhere = file.is_at(at + 1, "::") || is_defaulted(file, at);
-    if (token != name && !is_inherited(file, at)) {
+    if (token == name) {
+        const bool is_elsewhere = file.is_at(at + 1, "::") || is_defaulted(file, at);
+        if (!is_elsewhere && class_body(file, at) == 0) return {};
+    } else if (!is_inherited(file, at)) {
         const std::size_t brace = token == "{" ? at : at + 1;
         if (!is_listed(token, ") {") || !file.is_at(brace, "{")) return {};
         if (has_new_before(file, brace)) return {};
     }
-    if (found.open == 0) {
-        if (token == name && !is_elsewhere) return {};
-        found.open = body_of_class(file, name);
-    }
-    if (found.open == 0) found = class_in_files(files, name);
-    const bool is_certain = found.file != nullptr && are_only_initialisers(*found.file, found.open);
-    return is_certain ? found : source_cache::class_place{};
+    const found_token open = class_of_constructor(sources, frame, file, at, name);
+    const bool is_certain = open.at != 0 && are_only_initialisers(*open.file, open.at);
+    return is_certain ? open : found_token{};
 }
 
 // --- default arguments ---
@@ -31888,24 +31892,24 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
     if (!is_constructor(function) && !is_inherited(*file, at)) return;
     const auto known = sources.implied().insert(&token);
     if (known.is_new) {
-        known.value = class_of_initialisers(*file, at, function.components[parts - 2].name,
-                                            included_files(sources, frame, *file));
+        known.value =
+            class_of_initialisers(sources, frame, *file, at, function.components[parts - 2].name);
     }
-    const source_cache::class_place place = known.value;
-    if (place.file == nullptr) return;
-    const list<const new_expression*> all = member_initialisers(scratch, *place.file, place.open);
+    const found_token owner = known.value;
+    if (owner.at == 0) return;
+    const list<const new_expression*> all = member_initialisers(scratch, *owner.file, owner.at);
     text_out types{scratch};
     bool is_array = false;
     for (const new_expression* each : all) {
-        type = source_spelling{scratch, *place.file, *each, function, knowledge}.spelled();
-        is_array = is_array || place.file->is_at(each->type_end, "[");
+        type = source_spelling{scratch, *owner.file, *each, function, knowledge}.spelled();
+        is_array = is_array || owner.file->is_at(each->type_end, "[");
         if (type.empty()) return;
         types << (types.empty() ? "<" : ", ") << type;
     }
     if (all.size() == 1) {
         answer = {names.made(type), type_evidence::source_text, is_array};
-        frame.line = static_cast<int>(place.file->tokens()[all[0]->begin].line);
-        if (place.file != file) frame.file = copy_of(names.memory(), place.file->path);
+        frame.line = static_cast<int>(owner.file->tokens()[all[0]->begin].line);
+        if (owner.file != file) frame.file = copy_of(names.memory(), owner.file->path);
     } else if (!all.empty() && !is_array) {  // the size shows which of them it is
         types << '>';
         answer.candidate = names.made(types.view());
@@ -32046,13 +32050,24 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The bracket behind the name of the function that is called at a token, if it is a plain name; 0:
-// there is none.
-inline std::size_t bracket_of_call(const source_outline& file, std::size_t at) {
+// The bracket behind the name of the function that is called at a token, if it is a plain name, or
+// a pointer to a function, as members are in C; 0: there is none.
+inline std::size_t bracket_of_call(const source_outline& file, std::size_t at, bool is_c) {
     at = end_of_callee(file, at) + 1;
+    while (is_c && file.is_any_at(at, ". ->")) at += 2;
     if (at < 2 || !file.is_at(at, "(") || file.partner(at) == 0) return 0;
     const bool is_of_std = file.is_at(at - 2, "::") && file.is_at(at - 3, "std");
-    return is_of_std || !file.is_any_at(at - 2, ". -> ::") ? at : 0;
+    return is_c || is_of_std || !file.is_any_at(at - 2, ". -> ::") ? at : 0;
+}
+
+// The number of arguments before the last one of the call whose bracket is at `open`.
+inline std::size_t arguments_before_last(const source_outline& file, std::size_t open) {
+    std::size_t count = 0;
+    for (std::size_t at = open + 1; at < file.partner(open); ++at) {
+        if (file.is_at(at, ",")) ++count;
+        if (file.partner(at) > at) at = file.partner(at);
+    }
+    return count;
 }
 
 // The number of the parameter `name` of the function around a token, from 1; 0: it has none, or the
@@ -32092,11 +32107,13 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         if (is_standard_header(frames[i].file)) break;
         const source_outline* file = nullptr;
         const std::size_t at = token_of(frames[i], sources, file);
-        const std::size_t open = at != 0 ? bracket_of_call(*file, at) : 0;
+        const bool is_c = frames[i].file.ends_with(".c");
+        const std::size_t open = at != 0 ? bracket_of_call(*file, at, is_c) : 0;
         if (open == 0) break;
         const text name = file->text_at(open - 1);
-        if (i == asking && !is_listed(name, "malloc realloc")) break;
-        if (i != asking && name != called) {
+        const bool is_pointer = file->is_any_at(open - 2, ". ->");
+        if (i == asking && !is_pointer && !is_listed(name, "malloc realloc")) break;
+        if (i != asking && !is_pointer && name != called) {
             const handing_function handing{called, argument};
             const seen_macros macros{sources, frames[i], *file, handing};
             if (!macros.is_macro(name)) break;
@@ -32108,11 +32125,15 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
             found.handing = handing;
             break;
         }
-        if (i != asking) {
+        if (i != asking || is_pointer) {
             // A function further out that hands on its size may say more than `p = grab(n)`.
             new_expression here;
             here.scope = file->scope_of(open);
-            const bool is_read = new_reader{*file}.read_request(open - 1, open, argument - 1, here);
+            std::size_t begin = open - 1;
+            while (file->is_any_at(begin - 1, ". ->")) begin -= 2;
+            const std::size_t before =
+                i != asking ? argument - 1 : arguments_before_last(*file, open);
+            const bool is_read = new_reader{*file}.read_request(begin, open, before, here);
             if (is_read && (!found.is_wrapped || !here.is_of_variable)) {
                 found.frame = i;
                 found.is_wrapped = true;
@@ -33079,17 +33100,17 @@ inline bool is_constructor_body(const source_outline& file, std::size_t brace, t
 
 // The only initialiser in a class that has to do with `callee`; 0: none or more. `place` is the
 // last token before the body of the constructor in `own`, 0 if the compiler made it.
-inline std::size_t initialiser_for(const source_cache::class_place& owner, text callee,
-                                   const source_outline& own, std::size_t place) {
+inline std::size_t initialiser_for(const found_token& owner, text callee, const source_outline& own,
+                                   std::size_t place) {
     const source_outline& file = *owner.file;
     constexpr text others = "using typedef friend static template struct class union enum operator";
     constexpr text allocates_empty = "deque queue stack promise packaged_task";
     std::size_t found = 0;
-    std::size_t first = owner.open + 1;  // of a declaration
-    std::size_t sign = 0;                // begins its initialiser
+    std::size_t first = owner.at + 1;  // of a declaration
+    std::size_t sign = 0;              // begins its initialiser
     bool is_member = true;
     bool is_meant = false;
-    for (std::size_t at = first; at < file.partner(owner.open); ++at) {
+    for (std::size_t at = first; at < file.partner(owner.at); ++at) {
         const text token = file.text_at(at);
         if (token == callee) is_meant = true;
         if (is_listed(token, others) || (token == "(" && sign == 0)) is_member = false;
@@ -33114,12 +33135,6 @@ inline std::size_t initialiser_for(const source_cache::class_place& owner, text 
     return found;
 }
 
-// A token of a source file; 0: there is none.
-struct found_token {
-    const source_outline* file = nullptr;
-    std::size_t at = 0;
-};
-
 // The initialiser for which the function of frame `at` calls the library; none: it is no
 // constructor, or it is not certain.
 inline found_token find_initialiser(arena& memory, const list<code_frame>& frames, std::size_t at,
@@ -33138,11 +33153,9 @@ inline found_token find_initialiser(arena& memory, const list<code_frame>& frame
     const text name = function.last().name;
     if (is_body ? !is_constructor_body(*file, brace, name) : file->text_at(place) != name)
         return {};
-    source_cache::class_place owner{file, is_body ? 0 : class_body(*file, place)};
-    if (owner.open == 0) owner.open = body_of_class(*file, name);
-    if (owner.open == 0) owner = class_in_files(included_files(sources, frame, *file), name);
+    const found_token owner = class_of_constructor(sources, frame, *file, place, name);
     const function_name called = parse_function_name(memory, frames[at - 1].function);
-    if (owner.open == 0 || !called.is_known()) return {};
+    if (owner.at == 0 || !called.is_known()) return {};
     text callee = called.last().name;
     if (callee == "basic_string") callee = "string";
     return {owner.file, initialiser_for(owner, callee, *file, is_body ? brace - 1 : 0)};

@@ -12,7 +12,7 @@
 
 #include <doctest/doctest.h>
 #include <cstddef>  // size_t
-#include <cstdlib>  // mkstemp
+#include <cstdlib>  // mkstemps
 #include <string>   // string
 
 #include <unistd.h>  // close, unlink, write
@@ -22,9 +22,10 @@ namespace allocscope_test {
 // A file with a text, for as long as the object lives.
 class source_file {
 public:
-    explicit source_file(const std::string& text) {
-        char name[] = "/tmp/allocscope_source_XXXXXX";
-        const int descriptor = ::mkstemp(name);
+    // The name of the file ends with `ending`, ".c" for example.
+    explicit source_file(const std::string& text, const std::string& ending = "") {
+        std::string name = "/tmp/allocscope_source_XXXXXX" + ending;
+        const int descriptor = ::mkstemps(name.data(), static_cast<int>(ending.size()));
         REQUIRE(descriptor >= 0);
         path_ = name;
         REQUIRE(::write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size()));

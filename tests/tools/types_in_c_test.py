@@ -38,6 +38,7 @@ SOURCE = """\
 #define KEEP(p) (kept[count++] = (p))
 void* volatile kept[32];
 int count;
+int count_of_hooks;
 struct shelf shelf;
 struct node* node;
 long double* numbers;
@@ -92,7 +93,26 @@ __attribute__((noinline)) static void print(const char* format, ...) {
     va_end(values);
     stream = fdopen(dup(1), "w");                        /* FILE */
 }
+struct hooks { void* (*get)(size_t); void* (*resize)(void*, size_t); };
+static struct hooks plain = {malloc, realloc};
+static void* volatile last;
+__attribute__((noinline)) static void* counted(size_t size) {
+    void* block = malloc(size);                          /* part_t, char, ? */
+    if (block != NULL) ++count_of_hooks;
+    return block;
+}
+static struct hooks counting = {counted, realloc};
+__attribute__((noinline)) static void hook(const struct hooks* hooks, struct entry* to) {
+    part_t* part = (part_t*)hooks->get(sizeof(part_t));  /* part_t */
+    last = part;
+    to->text = (char*)hooks->get(count + 404);           /* char */
+    double* row = (double*)hooks->resize(NULL, 8 * sizeof(double));  /* double */
+    last = row;
+    last = hooks->get(count + 405);                      /* ? */
+}
 int main() {
+    hook(&plain, &entry);
+    hook(&counting, &entry);
     point(&entry);
     print("%d", count);
     fill(&shelf);

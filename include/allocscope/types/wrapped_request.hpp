@@ -12,6 +12,7 @@
 //     }
 //     part* first = grab(sizeof(part));        // a part, and the frame that knows it
 //     part* second = NEW(part);                // likewise if this macro calls grab
+//     part* third = hooks->get(sizeof(part));  // in C a pointer to a function: to grab, or to malloc
 
 #ifndef ALLOCSCOPE_TYPES_WRAPPED_REQUEST_HPP
 #define ALLOCSCOPE_TYPES_WRAPPED_REQUEST_HPP
@@ -34,13 +35,24 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The bracket behind the name of the function that is called at a token, if it is a plain name; 0:
-// there is none.
-inline std::size_t bracket_of_call(const source_outline& file, std::size_t at) {
+// The bracket behind the name of the function that is called at a token, if it is a plain name, or
+// a pointer to a function, as members are in C; 0: there is none.
+inline std::size_t bracket_of_call(const source_outline& file, std::size_t at, bool is_c) {
     at = end_of_callee(file, at) + 1;
+    while (is_c && file.is_any_at(at, ". ->")) at += 2;
     if (at < 2 || !file.is_at(at, "(") || file.partner(at) == 0) return 0;
     const bool is_of_std = file.is_at(at - 2, "::") && file.is_at(at - 3, "std");
-    return is_of_std || !file.is_any_at(at - 2, ". -> ::") ? at : 0;
+    return is_c || is_of_std || !file.is_any_at(at - 2, ". -> ::") ? at : 0;
+}
+
+// The number of arguments before the last one of the call whose bracket is at `open`.
+inline std::size_t arguments_before_last(const source_outline& file, std::size_t open) {
+    std::size_t count = 0;
+    for (std::size_t at = open + 1; at < file.partner(open); ++at) {
+        if (file.is_at(at, ",")) ++count;
+        if (file.partner(at) > at) at = file.partner(at);
+    }
+    return count;
 }
 
 // The number of the parameter `name` of the function around a token, from 1; 0: it has none, or the
@@ -80,11 +92,13 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         if (is_standard_header(frames[i].file)) break;
         const source_outline* file = nullptr;
         const std::size_t at = token_of(frames[i], sources, file);
-        const std::size_t open = at != 0 ? bracket_of_call(*file, at) : 0;
+        const bool is_c = frames[i].file.ends_with(".c");
+        const std::size_t open = at != 0 ? bracket_of_call(*file, at, is_c) : 0;
         if (open == 0) break;
         const text name = file->text_at(open - 1);
-        if (i == asking && !is_listed(name, "malloc realloc")) break;
-        if (i != asking && name != called) {
+        const bool is_pointer = file->is_any_at(open - 2, ". ->");
+        if (i == asking && !is_pointer && !is_listed(name, "malloc realloc")) break;
+        if (i != asking && !is_pointer && name != called) {
             const handing_function handing{called, argument};
             const seen_macros macros{sources, frames[i], *file, handing};
             if (!macros.is_macro(name)) break;
@@ -96,11 +110,15 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
             found.handing = handing;
             break;
         }
-        if (i != asking) {
+        if (i != asking || is_pointer) {
             // A function further out that hands on its size may say more than `p = grab(n)`.
             new_expression here;
             here.scope = file->scope_of(open);
-            const bool is_read = new_reader{*file}.read_request(open - 1, open, argument - 1, here);
+            std::size_t begin = open - 1;
+            while (file->is_any_at(begin - 1, ". ->")) begin -= 2;
+            const std::size_t before =
+                i != asking ? argument - 1 : arguments_before_last(*file, open);
+            const bool is_read = new_reader{*file}.read_request(begin, open, before, here);
             if (is_read && (!found.is_wrapped || !here.is_of_variable)) {
                 found.frame = i;
                 found.is_wrapped = true;

@@ -15,7 +15,7 @@ namespace {
 
 // The functions grab() and take() stand at the marks in the first lines; main() calls one of them
 // at the last mark.
-std::string type_of(const std::string& source) {
+std::string type_of(const std::string& source, const char* ending = "") {
     std::string plain;
     arena memory;
     list<code_frame> frames{memory};
@@ -34,7 +34,7 @@ std::string type_of(const std::string& source) {
         column = sign == '\n' ? 1 : column + 1;
         line += sign == '\n' ? 1 : 0;
     }
-    const allocscope_test::source_file file{plain};
+    const allocscope_test::source_file file{plain, ending};
     for (code_frame& each : frames) each.file = file.path().c_str();
     frames.back().function = "main";
     source_cache sources;
@@ -88,6 +88,20 @@ TEST_CASE("wrapped_request: a macro around the call says the type") {
           "?");
     CHECK(type_of("#define MAKE(T) (T*)grab(sizeof(T), grab(9))\n" + grab +
                   "long* p = @MAKE(long);") == "?");
+}
+
+TEST_CASE("wrapped_request: in C, a member that is called is a pointer to the function") {
+    const std::string grab = "void* grab(int kind, int n) { return @malloc(n); }\n";
+    const std::string call = "part* p = (part*)@hooks->get.one(sizeof(part));";
+    CHECK(type_of(call, ".c") == "part");
+    CHECK(type_of(call, ".cpp") == "?");
+    CHECK(type_of("char* p = (char*)@hooks->resize(p, f(n, 1));", ".c") == "char");
+    CHECK(type_of("long* p = (long*)@hooks->resize(f(1, 2), 3 * sizeof(long));", ".c") == "long");
+    CHECK(type_of("void* grab(int n) { return @hooks->get(n); }\nlong* p = @grab(sizeof(long));",
+                  ".c") == "long");
+    CHECK(type_of(grab + "part* p = (part*)@hooks->get(8, sizeof(part));", ".c") == "part");
+    CHECK(type_of(grab + "part* p = (part*)@hooks->get(sizeof(part), 8);", ".c") == "?");
+    CHECK(type_of(grab + "part* p = (part*)@hooks->get(8, sizeof(part));", ".cpp") == "?");
 }
 
 TEST_CASE("wrapped_request: a function that may ask for another size says nothing") {

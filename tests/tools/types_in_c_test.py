@@ -71,7 +71,7 @@ __attribute__((noinline)) static void pass(const part_t* from, long n) {
 }
 __attribute__((noinline)) static void name(void) {
     line = malloc(count + 400);                          /* char */
-    shelf.title = malloc(count + 401);                   /* char */
+    shelf.title = malloc(count + 401 + sizeof("..."));   /* char */
     numbers = malloc(6 * sizeof *numbers);               /* long double */
 }
 struct entry entry;

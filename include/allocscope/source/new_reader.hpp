@@ -108,7 +108,7 @@ public:
             }
             const bool is_all = token == "(" && is_any_at(at - 1, "( ,");
             if (is_all && is_any_at(file_.partner(at) + 1, ") ,")) continue;
-            if (token == "sizeof") {
+            if (is_sizeof(at)) {
                 if (found.has_type && is_sum) break;  // it is that of more
                 if (found.has_type) return false;
                 at = read_sizeof(at + 1, found);
@@ -160,7 +160,7 @@ private:
                         new_expression& found) const {
         if (is_listed(text_at(open - 1), "new ]")) return false;  // operator new: of any objects
         for (std::size_t at = open; at < close; ++at) {
-            if (is_at(at, "sizeof")) return false;
+            if (is_sizeof(at)) return false;
         }
         return read_characters(begin, found) || read_pointer(begin, found);
     }
@@ -192,6 +192,11 @@ private:
         found.type_end = star;
         found.has_type = true;
         return true;
+    }
+
+    // Whether the token is the `sizeof` of objects. That of a literal, `sizeof("")`, is a number.
+    bool is_sizeof(std::size_t at) const {
+        return is_at(at, "sizeof") && !text_at(at + 2).starts_with("\"");
     }
 
     // Reads `(T)`, `(*p)`, `*p`, `(p[0])` or `p[0]` behind `sizeof`; returns its last token or the

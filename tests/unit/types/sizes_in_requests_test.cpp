@@ -140,6 +140,8 @@ TEST_CASE("sizes_in_requests: a number of characters") {
     CHECK(type_of("p = static_cast<unsigned char*>(std::malloc(n));") == "unsigned char");
     CHECK(type_of("char *p = malloc(strlen(s) + 1);") == "char");
     CHECK(type_of("unsigned char* const p = malloc(n);") == "unsigned char");
+    CHECK(type_of("p = (char*)malloc(sizeof(\"a, b\") + n);") == "char");  // a number
+    CHECK(type_of("p = (char*)malloc(n + sizeof \"a\");") == "?");
     // What the characters are is not certain.
     CHECK(type_of("p = (part*)((char*)malloc(n + 8) + 8);") == "?");
     CHECK(type_of("p = (part*)(char*)malloc(n);") == "?");

@@ -10828,9 +10828,10 @@ struct alignas(16) kept_at_peak {
 struct detailed_part {
     kept_at_peak kept;
     atomic<std::uint64_t> followed;  // the number of a followed_peak; 0: of none
-    // Sums over births and deaths, modulo 2^64: see record/detailed_events.hpp.
-    owned_counter birth_times;
-    owned_counter death_times;
+    // Births and deaths, with the sum of their times, modulo 2^64, in the place of bytes: see
+    // record/detailed_events.hpp.
+    owned_events birth_times;
+    owned_events death_times;
     owned_counter temporary;
     owned_counter sizes[size_class_count];
 };
@@ -16331,8 +16332,8 @@ ALLOCSCOPE_FAST_PATH void begin_sampled_part(sampled_part& part,
 }
 
 ALLOCSCOPE_FAST_PATH void begin_detailed_part(detailed_part& part, const epoch& of) noexcept {
-    part.birth_times.set(0);
-    part.death_times.set(0);
+    part.birth_times.clear();
+    part.death_times.clear();
     part.temporary.set(0);
     for (owned_counter& each : part.sizes) each.set(0);
     part.kept = kept_at_peak::of(0, 0, 0);
@@ -19607,15 +19608,17 @@ public:
         return process.followed.find(followed_) != nullptr;
     }
 
-    // Adds a cohort that has `objects` and `bytes` alive.
-    void add(snapshot::stack_details& to, std::uint32_t id, std::uint64_t objects,
-             std::uint64_t bytes) const noexcept {
+    // Adds a cohort of which so many allocations were counted, and of these `objects` and `bytes`
+    // are alive. They were counted before, and its thread may have gone on.
+    void add(snapshot::stack_details& to, std::uint32_t id, std::uint64_t counted,
+             std::uint64_t objects, std::uint64_t bytes) const noexcept {
         const cohort& known = *process.cohorts.by_id(id);
         if (!is_detailed(known)) return;
         const detailed_part& part = *process.cohorts.detailed_part_of(id);
-        to.temporary += part.temporary.read();
-        // In units of the processor's clock, until finished() converts them.
-        to.lifetime_us += part.death_times.read() - part.birth_times.read() + objects * now_;
+        const std::uint64_t temporary = part.temporary.read();
+        to.temporary += temporary < counted ? temporary : counted;
+        // In units of the processor's clock, until finish() converts them.
+        to.lifetime_us += lifetime_of(part, counted);
         for (std::size_t i = 0; i < size_class_count; ++i) to.sizes[i] += part.sizes[i].read();
         add_peak(to, part, objects, bytes);
     }
@@ -19626,6 +19629,21 @@ public:
     }
 
 private:
+    // Deaths are read first, because every object that died was born before. The result stands for
+    // as many allocations as were counted.
+    ALLOCSCOPE_INLINE std::uint64_t lifetime_of(const detailed_part& part,
+                                                std::uint64_t counted) const noexcept {
+        const event_sum deaths = part.death_times.read();
+        const event_sum births = part.birth_times.read();
+        const std::uint64_t now = end_of_program_ns != 0 ? now_ : time_in_units();
+        const auto sum = static_cast<std::int64_t>(deaths.bytes - births.bytes +
+                                                   (births.events - deaths.events) * now);
+        if (sum <= 0) return 0;  // processors' clocks may differ a little
+        if (births.events == counted) return static_cast<std::uint64_t>(sum);
+        return static_cast<std::uint64_t>(static_cast<double>(sum) * static_cast<double>(counted) /
+                                          static_cast<double>(births.events));
+    }
+
     void add_peak(snapshot::stack_details& to, const detailed_part& part, std::uint64_t objects,
                   std::uint64_t bytes) const noexcept {
         if (part.followed.load(memory_order::relaxed) != followed_) return;
@@ -20158,7 +20176,7 @@ inline std::size_t add_details(live_window& to, const cohort_part* parts, std::s
     if (!to.wanted.details) return 0;
     snapshot::stack_details sum{};
     for (std::size_t i = 0; i < count; ++i) {
-        reading.add(sum, parts[i].id, parts[i].objects, parts[i].bytes);
+        reading.add(sum, parts[i].id, parts[i].allocations, parts[i].objects, parts[i].bytes);
     }
     reading.finish(sum);
     to.details.push_back(sum);

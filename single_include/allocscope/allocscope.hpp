@@ -10112,6 +10112,7 @@ struct alignas(64) open_window {
     std::uint64_t started_ns = 0;
     age_marks* ages = nullptr;  // null: no mark was ever made
     retired_births retired;
+    std::uint64_t highest_read = 0;  // the largest peak that a reading has returned
     // What the process had lost when the window began: no losses of this window.
     std::uint64_t losses_before[static_cast<std::uint32_t>(loss_reason::count)] = {};
     char name[64] = {};
@@ -10827,9 +10828,10 @@ struct alignas(16) kept_at_peak {
 struct detailed_part {
     kept_at_peak kept;
     atomic<std::uint64_t> followed;  // the number of a followed_peak; 0: of none
-    // Sums over births and deaths, modulo 2^64: see record/detailed_events.hpp.
-    owned_counter birth_times;
-    owned_counter death_times;
+    // Births and deaths, with the sum of their times, modulo 2^64, in the place of bytes: see
+    // record/detailed_events.hpp.
+    owned_events birth_times;
+    owned_events death_times;
     owned_counter temporary;
     owned_counter sizes[size_class_count];
 };
@@ -16330,8 +16332,8 @@ ALLOCSCOPE_FAST_PATH void begin_sampled_part(sampled_part& part,
 }
 
 ALLOCSCOPE_FAST_PATH void begin_detailed_part(detailed_part& part, const epoch& of) noexcept {
-    part.birth_times.set(0);
-    part.death_times.set(0);
+    part.birth_times.clear();
+    part.death_times.clear();
     part.temporary.set(0);
     for (owned_counter& each : part.sizes) each.set(0);
     part.kept = kept_at_peak::of(0, 0, 0);
@@ -19001,6 +19003,7 @@ inline void begin_window(open_window& window) noexcept {
     const std::uint64_t now = process.clock.fetch_add(1, memory_order::acq_rel) + 1;
     const moving_sums meanwhile;
     window.retired = {};
+    window.highest_read = 0;
     if (is_anything_lost.load(memory_order::relaxed)) read_losses(window.losses_before);
     window.started_ns = monotonic_ns();
     if (window.ages != nullptr) window.ages->clear();
@@ -19511,7 +19514,8 @@ struct window_facts {
     recording how = recording::exact;
     retired_births retired;
     std::uint64_t peak_bytes = 0;  // if the window has begun anew since; otherwise found at the end
-    std::uint64_t followed = 0;    // the number of its followed_peak; 0: there is none
+    std::uint64_t highest_read = 0;
+    std::uint64_t followed = 0;  // the number of its followed_peak; 0: there is none
 };
 
 // Called under both locks.
@@ -19523,16 +19527,19 @@ inline window_facts begin_reading(const open_window& window, window_id id) noexc
     facts.slot = slot_of(id);
     facts.how = window.wanted.record;
     facts.retired = window.retired;
+    facts.highest_read = window.highest_read;
     facts.followed = process.followed.number_of(facts.opened_at);
     return facts;
 }
 
-// Called under both locks. Returns the window's peak, which may have risen meanwhile.
+// Called under both locks. Returns the window's peak, which may have risen meanwhile. Bytes that a
+// thread has not published are seen only while it holds them; but a peak that was returned stays.
 inline std::uint64_t end_reading(const window_facts& facts, std::uint64_t live_bytes) noexcept {
     process.window_being_read = 0;
     std::uint64_t peak = facts.peak_bytes;
-    const open_window& window = *process.windows.by_slot(facts.slot);
-    if (window.open_at.load(memory_order::relaxed) == facts.opened_at) {
+    open_window& window = *process.windows.by_slot(facts.slot);
+    const bool goes_on = window.open_at.load(memory_order::relaxed) == facts.opened_at;
+    if (goes_on) {
         const std::uint64_t now = peak_of_window(facts.slot, facts.opened_at);
         if (now > peak) peak = now;
     }
@@ -19540,7 +19547,10 @@ inline std::uint64_t end_reading(const window_facts& facts, std::uint64_t live_b
     if (const followed_peak* const followed = process.followed.find(facts.followed)) {
         peak = static_cast<std::uint64_t>(followed->peak_bytes.load(memory_order::relaxed));
     }
-    return peak > live_bytes ? peak : live_bytes;
+    if (live_bytes > peak) peak = live_bytes;
+    if (facts.highest_read > peak) peak = facts.highest_read;
+    if (goes_on) window.highest_read = peak;
+    return peak;
 }
 
 // Control lock. How many events are missing in the counts of the window.
@@ -19598,15 +19608,17 @@ public:
         return process.followed.find(followed_) != nullptr;
     }
 
-    // Adds a cohort that has `objects` and `bytes` alive.
-    void add(snapshot::stack_details& to, std::uint32_t id, std::uint64_t objects,
-             std::uint64_t bytes) const noexcept {
+    // Adds a cohort of which so many allocations were counted, and of these `objects` and `bytes`
+    // are alive. They were counted before, and its thread may have gone on.
+    void add(snapshot::stack_details& to, std::uint32_t id, std::uint64_t counted,
+             std::uint64_t objects, std::uint64_t bytes) const noexcept {
         const cohort& known = *process.cohorts.by_id(id);
         if (!is_detailed(known)) return;
         const detailed_part& part = *process.cohorts.detailed_part_of(id);
-        to.temporary += part.temporary.read();
-        // In units of the processor's clock, until finished() converts them.
-        to.lifetime_us += part.death_times.read() - part.birth_times.read() + objects * now_;
+        const std::uint64_t temporary = part.temporary.read();
+        to.temporary += temporary < counted ? temporary : counted;
+        // In units of the processor's clock, until finish() converts them.
+        to.lifetime_us += lifetime_of(part, counted);
         for (std::size_t i = 0; i < size_class_count; ++i) to.sizes[i] += part.sizes[i].read();
         add_peak(to, part, objects, bytes);
     }
@@ -19617,6 +19629,21 @@ public:
     }
 
 private:
+    // Deaths are read first, because every object that died was born before. The result stands for
+    // as many allocations as were counted.
+    ALLOCSCOPE_INLINE std::uint64_t lifetime_of(const detailed_part& part,
+                                                std::uint64_t counted) const noexcept {
+        const event_sum deaths = part.death_times.read();
+        const event_sum births = part.birth_times.read();
+        const std::uint64_t now = end_of_program_ns != 0 ? now_ : time_in_units();
+        const auto sum = static_cast<std::int64_t>(deaths.bytes - births.bytes +
+                                                   (births.events - deaths.events) * now);
+        if (sum <= 0) return 0;  // processors' clocks may differ a little
+        if (births.events == counted) return static_cast<std::uint64_t>(sum);
+        return static_cast<std::uint64_t>(static_cast<double>(sum) * static_cast<double>(counted) /
+                                          static_cast<double>(births.events));
+    }
+
     void add_peak(snapshot::stack_details& to, const detailed_part& part, std::uint64_t objects,
                   std::uint64_t bytes) const noexcept {
         if (part.followed.load(memory_order::relaxed) != followed_) return;
@@ -20149,7 +20176,7 @@ inline std::size_t add_details(live_window& to, const cohort_part* parts, std::s
     if (!to.wanted.details) return 0;
     snapshot::stack_details sum{};
     for (std::size_t i = 0; i < count; ++i) {
-        reading.add(sum, parts[i].id, parts[i].objects, parts[i].bytes);
+        reading.add(sum, parts[i].id, parts[i].allocations, parts[i].objects, parts[i].bytes);
     }
     reading.finish(sum);
     to.details.push_back(sum);
@@ -36834,11 +36861,15 @@ ALLOCSCOPE_INLINE void write_place_and_callers(text_out& out, arena& scratch,
     write_callers(out, scratch, row, "");
 }
 
-// Writes the rows that matter most, by bytes or by objects, and how many more there are.
+// Writes the rows that matter most, by bytes or by objects, and how many more there are. Rows with
+// fewer objects than `least` are left out, unless there are no others.
 inline void write_top_rows(text_out& out, arena& scratch, const snapshot& rows, bool by_bytes,
-                           const char* indent = "") {
+                           const char* indent = "", std::uint64_t least = 0) {
     list<const snapshot::row*> order{scratch};
-    for (const snapshot::row& row : rows) order.push_back(&row);
+    for (const snapshot::row& row : rows) {
+        if (row.objects >= least) order.push_back(&row);
+    }
+    if (order.empty() && least != 0) return write_top_rows(out, scratch, rows, by_bytes, indent);
     if (by_bytes) {
         sort(order,
              [](const snapshot::row* a, const snapshot::row* b) { return a->bytes > b->bytes; });
@@ -36865,7 +36896,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_VERDICT_CHECK_MESSAGE_HPP
 
-// check_limits.hpp - finds the broken limit and writes the line that reports it.
+// check_limits.hpp - finds the broken limits and writes the line that reports them.
 
 #ifndef ALLOCSCOPE_VERDICT_CHECK_LIMITS_HPP
 #define ALLOCSCOPE_VERDICT_CHECK_LIMITS_HPP
@@ -36877,16 +36908,21 @@ namespace detail {
 // Which rows explain a broken limit best.
 enum class evidence { alive, allocated };
 
-// The first limit that was broken.
 struct broken_limit {
-    const char* field = nullptr;  // null: none
+    const char* field = nullptr;
     std::uint64_t seen = 0;
     count_range allowed;
     bool counts_bytes = false;
     evidence rows = evidence::allocated;
 };
 
-inline broken_limit first_broken(const check_limits& limits, const allocation_counts& counts) {
+// The limits of a budget that were broken. The rows of the message explain the first.
+struct broken_limits {
+    broken_limit each[5];
+    std::size_t count = 0;
+};
+
+inline broken_limits find_broken(const check_limits& limits, const allocation_counts& counts) {
     const broken_limit all[] = {
         {"allocations", counts.allocations, limits.allocations, false, evidence::allocated},
         {"bytes", counts.bytes_allocated, limits.bytes, true, evidence::allocated},
@@ -36894,10 +36930,14 @@ inline broken_limit first_broken(const check_limits& limits, const allocation_co
         {"live_objects", counts.live_objects(), limits.live_objects, false, evidence::alive},
         {"live_bytes", counts.live_bytes(), limits.live_bytes, true, evidence::alive},
     };
-    for (const broken_limit& each : all) {
-        if (each.seen < each.allowed.least || each.seen > each.allowed.most) return each;
+    broken_limits found;
+    for (const broken_limit& limit : all) {
+        const count_range& allowed = limit.allowed;
+        if (limit.seen < allowed.least || limit.seen > allowed.most) {
+            found.each[found.count++] = limit;
+        }
     }
-    return {};
+    return found;
 }
 
 inline void write_allowed(text_out& out, const count_range& allowed) {
@@ -36915,14 +36955,18 @@ inline void write_allowed(text_out& out, const count_range& allowed) {
 }
 
 // If there are rows, the line also says what they are.
-inline void write_budget_headline(text_out& out, const broken_limit& broken, const char* name,
-                                  const snapshot& rows) {
+inline void write_budget_headline(text_out& out, const broken_limits& broken, const char* name,
+                                  const snapshot& rows, evidence rows_are) {
     out << "budget";
     write_quoted(out, name);
-    out << ": " << broken.field << " is " << decimal{broken.seen} << ", allowed ";
-    write_allowed(out, broken.allowed);
+    for (std::size_t i = 0; i < broken.count; ++i) {
+        const broken_limit& limit = broken.each[i];
+        out << (i == 0 ? ": " : "; ") << limit.field << " is " << decimal{limit.seen}
+            << ", allowed ";
+        write_allowed(out, limit.allowed);
+    }
     if (rows.empty()) return;
-    out << (broken.rows == evidence::alive ? "; alive:" : "; allocated, freed since or not:");
+    out << (rows_are == evidence::alive ? "; alive:" : "; allocated, freed since or not:");
 }
 
 inline void write_leak_headline(text_out& out, const check_request& asked, const char* name,
@@ -37527,8 +37571,8 @@ ALLOCSCOPE_INLINE void write_first_use(text_out& out, const object_sum& first_us
 
 // Completes a message that already has its headline.
 inline check_data* failed(check_block& made, arena& scratch, const seen_window& seen, bool by_bytes,
-                          const char* name) {
-    write_top_rows(made.message(), scratch, seen.rows, by_bytes);
+                          const char* name, std::uint64_t least_objects = 0) {
+    write_top_rows(made.message(), scratch, seen.rows, by_bytes, "", least_objects);
     write_first_use(made.message(), seen.first_use);
     made.keep_rows(seen.rows);
     made.save_evidence(name);
@@ -37539,18 +37583,19 @@ inline check_data* check_budget_of(arena& scratch, const check_request& asked, c
     const bool is_open = asked.window != 0;
     const allocation_counts counts = is_open ? counts_now(asked.window) : asked.counts;
     check_block made{counts};
-    broken_limit broken = first_broken(asked.limits, counts);
-    if (broken.field == nullptr) return passed_unless_lost(made, name);
+    const broken_limits broken = find_broken(asked.limits, counts);
+    if (broken.count == 0) return passed_unless_lost(made, name);
+    // Nothing but what is alive is known about a closed window.
+    const evidence wanted = is_open ? broken.each[0].rows : evidence::alive;
     seen_window seen;
     if (is_open) {
-        seen = look_at(scratch, asked, leak_patterns{scratch}, broken.rows);
+        seen = look_at(scratch, asked, leak_patterns{scratch}, wanted);
         made.set_counts(seen.counts);
     } else {
-        broken.rows = evidence::alive;  // nothing else is known about a closed window
         seen.rows = *asked.rows;
     }
-    write_budget_headline(made.message(), broken, name, seen.rows);
-    return failed(made, scratch, seen, broken.counts_bytes, name);
+    write_budget_headline(made.message(), broken, name, seen.rows, wanted);
+    return failed(made, scratch, seen, broken.each[0].counts_bytes, name);
 }
 
 // Checks that what is alive and not expected is within the limits.
@@ -37598,7 +37643,9 @@ inline check_data* check_runs_of(arena& scratch, const check_request& asked,
     made.set_first_use(seen.first_use.objects, seen.first_use.bytes);
     if (is_one_run) return made.finish();
     write_leak_headline(made.message(), asked, name, seen.objects, seen.bytes);
-    return failed(made, scratch, seen, asked.added_objects <= asked.limits.live_objects.most, name);
+    // What every run added are as many objects as there were runs.
+    return failed(made, scratch, seen, asked.added_objects <= asked.limits.live_objects.most, name,
+                  asked.runs);
 }
 
 inline check_data* rows_of_allocated(arena& scratch, const check_request& asked) {
@@ -38086,9 +38133,9 @@ inline check_data* verdict_of(sweep_block& sweep, bool gave_up) {
     write_quoted(message, sweep.name);
     message << ": ";
     if (bad != 0) {
-        message << "of ";
+        message << decimal{bad} << " of ";
         write_count(message, sweep.runs.size(), "run", "runs");
-        message << " with one allocation failing each, " << decimal{bad} << " went wrong";
+        message << " went wrong";
     } else {
         message << (gave_up ? "not finished" : "nothing is certain");
     }

@@ -25,6 +25,7 @@
 #include <cstdio>   // vsnprintf
 #include <cstring>  // strcmp
 #include <new>      // placement new
+#include <string>   // string
 
 namespace allocscope_test {
 
@@ -52,6 +53,7 @@ struct model_window {
     allocscope::options wanted;
     int opener = 0;
     allocscope::allocation_counts counts;
+    std::uint64_t highest_peak;  // that the window has told
     model_row rows[site_count];
     long marks[most_marks];  // the steps in which it got an age mark
     std::size_t mark_count;
@@ -105,7 +107,7 @@ public:
     }
 
     bool failed() const { return failure_[0] != 0; }
-    const char* failure() const { return failure_; }
+    std::string failure() const { return failure_; }
 
 private:
     void allocate(int thread, bool paused) {
@@ -199,6 +201,7 @@ private:
     void empty(int slot) {
         for (model_object& object : objects_) object.windows.reset(static_cast<std::size_t>(slot));
         windows_[slot].counts = {};
+        windows_[slot].highest_peak = 0;
         for (model_row& row : windows_[slot].rows) row = {};
         windows_[slot].mark_count = 0;
     }
@@ -264,16 +267,19 @@ private:
             threads_ == 1 ? 0 : static_cast<std::uint64_t>(threads_) * peak_slack_per_thread;
         if (seen.allocations == wanted.allocations && seen.frees == wanted.frees &&
             seen.bytes_allocated == wanted.bytes_allocated &&
-            seen.bytes_freed == wanted.bytes_freed && peak_gap <= slack) {
+            seen.bytes_freed == wanted.bytes_freed && peak_gap <= slack &&
+            seen.peak_bytes >= windows_[slot].highest_peak) {
+            windows_[slot].highest_peak = seen.peak_bytes;
             return;
         }
         fail(
             "step %ld, window %d (%s), %s: seen %llu/%llu objects, %llu/%llu bytes, peak %llu;"
-            " wanted %llu/%llu, %llu/%llu, peak %llu",
+            " wanted %llu/%llu, %llu/%llu, peak %llu; before, the peak was %llu",
             steps_, slot, describe(slot), where, number(seen.allocations), number(seen.frees),
             number(seen.bytes_allocated), number(seen.bytes_freed), number(seen.peak_bytes),
             number(wanted.allocations), number(wanted.frees), number(wanted.bytes_allocated),
-            number(wanted.bytes_freed), number(wanted.peak_bytes));
+            number(wanted.bytes_freed), number(wanted.peak_bytes),
+            number(windows_[slot].highest_peak));
     }
 
     // What is alive of each age.

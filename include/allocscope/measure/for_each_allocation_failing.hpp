@@ -8,7 +8,7 @@
 //     auto swept = allocscope::for_each_allocation_failing([&] { parse(text); });
 //     if (!swept) std::cerr << swept.message() << '\n';
 //
-//     fault sweep "fault sweep": of 8 runs with one allocation failing each, 1 went wrong
+//     fault sweep "fault sweep": 1 of 8 runs went wrong
 //       allocation 3 failed at src/parser.cpp:40: 1 object with 24 bytes left alive
 //         src/parser.cpp:38: 1 object of node, 24 bytes, in parse
 //

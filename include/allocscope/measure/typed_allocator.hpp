@@ -7,9 +7,10 @@
 //
 //     std::vector<order, allocscope::allocator<order>> orders;      // rows show order
 //
-// It is std::allocator with one difference: its allocate() is a function of its own on the stack, a
-// different one for each type. So rows show the type even where the caller was inlined. The memory
-// comes from operator new and is counted there, once.
+// It stands for std::allocator everywhere but in constant expressions. The difference is that its
+// allocate() is a function of its own on the stack, a different one for each type. So rows show the
+// type even where the caller was inlined. The memory comes from operator new and is counted there,
+// once.
 
 #ifndef ALLOCSCOPE_MEASURE_TYPED_ALLOCATOR_HPP
 #define ALLOCSCOPE_MEASURE_TYPED_ALLOCATOR_HPP

@@ -6,8 +6,8 @@
 // Memory:   none
 //
 //     details_reading details{followed};
-//     details.add(sum, id, objects, bytes);      // for each cohort of a stack
-//     const snapshot::stack_details read = details.finished(sum);
+//     details.add(sum, id, counted, objects, bytes);  // for each cohort of a stack
+//     details.finish(sum);
 
 #ifndef ALLOCSCOPE_NAMING_DETAILS_OF_WINDOW_HPP
 #define ALLOCSCOPE_NAMING_DETAILS_OF_WINDOW_HPP
@@ -40,15 +40,17 @@ public:
         return process.followed.find(followed_) != nullptr;
     }
 
-    // Adds a cohort that has `objects` and `bytes` alive.
-    void add(snapshot::stack_details& to, std::uint32_t id, std::uint64_t objects,
-             std::uint64_t bytes) const noexcept {
+    // Adds a cohort of which so many allocations were counted, and of these `objects` and `bytes`
+    // are alive. They were counted before, and its thread may have gone on.
+    void add(snapshot::stack_details& to, std::uint32_t id, std::uint64_t counted,
+             std::uint64_t objects, std::uint64_t bytes) const noexcept {
         const cohort& known = *process.cohorts.by_id(id);
         if (!is_detailed(known)) return;
         const detailed_part& part = *process.cohorts.detailed_part_of(id);
-        to.temporary += part.temporary.read();
-        // In units of the processor's clock, until finished() converts them.
-        to.lifetime_us += part.death_times.read() - part.birth_times.read() + objects * now_;
+        const std::uint64_t temporary = part.temporary.read();
+        to.temporary += temporary < counted ? temporary : counted;
+        // In units of the processor's clock, until finish() converts them.
+        to.lifetime_us += lifetime_of(part, counted);
         for (std::size_t i = 0; i < size_class_count; ++i) to.sizes[i] += part.sizes[i].read();
         add_peak(to, part, objects, bytes);
     }
@@ -59,6 +61,21 @@ public:
     }
 
 private:
+    // Deaths are read first, because every object that died was born before. The result stands for
+    // as many allocations as were counted.
+    ALLOCSCOPE_INLINE std::uint64_t lifetime_of(const detailed_part& part,
+                                                std::uint64_t counted) const noexcept {
+        const event_sum deaths = part.death_times.read();
+        const event_sum births = part.birth_times.read();
+        const std::uint64_t now = end_of_program_ns != 0 ? now_ : time_in_units();
+        const auto sum = static_cast<std::int64_t>(deaths.bytes - births.bytes +
+                                                   (births.events - deaths.events) * now);
+        if (sum <= 0) return 0;  // processors' clocks may differ a little
+        if (births.events == counted) return static_cast<std::uint64_t>(sum);
+        return static_cast<std::uint64_t>(static_cast<double>(sum) * static_cast<double>(counted) /
+                                          static_cast<double>(births.events));
+    }
+
     void add_peak(snapshot::stack_details& to, const detailed_part& part, std::uint64_t objects,
                   std::uint64_t bytes) const noexcept {
         if (part.followed.load(memory_order::relaxed) != followed_) return;

@@ -247,7 +247,7 @@ inline std::size_t add_details(live_window& to, const cohort_part* parts, std::s
     if (!to.wanted.details) return 0;
     snapshot::stack_details sum{};
     for (std::size_t i = 0; i < count; ++i) {
-        reading.add(sum, parts[i].id, parts[i].objects, parts[i].bytes);
+        reading.add(sum, parts[i].id, parts[i].allocations, parts[i].objects, parts[i].bytes);
     }
     reading.finish(sum);
     to.details.push_back(sum);

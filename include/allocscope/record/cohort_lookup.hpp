@@ -120,8 +120,8 @@ ALLOCSCOPE_FAST_PATH void begin_sampled_part(sampled_part& part,
 }
 
 ALLOCSCOPE_FAST_PATH void begin_detailed_part(detailed_part& part, const epoch& of) noexcept {
-    part.birth_times.set(0);
-    part.death_times.set(0);
+    part.birth_times.clear();
+    part.death_times.clear();
     part.temporary.set(0);
     for (owned_counter& each : part.sizes) each.set(0);
     part.kept = kept_at_peak::of(0, 0, 0);

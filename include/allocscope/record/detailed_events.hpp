@@ -8,7 +8,8 @@
 // The lifetimes of objects need no stored time for each object: the sum of the lifetimes is the sum
 // of the times of death minus the sum of the times of birth. Objects that are alive count as if
 // they died at the snapshot. The sums wrap around at 2^64; their difference is correct as long
-// as it is below 2^64.
+// as it is below 2^63. Each sum changes together with the number of its events: a reader that comes
+// in between finds as many times as events.
 //
 // An allocation is temporary when its thread frees it before it allocates anything else. To detect
 // this, each thread remembers where the record of its newest object lies.

@@ -68,6 +68,7 @@ struct alignas(64) open_window {
     std::uint64_t started_ns = 0;
     age_marks* ages = nullptr;  // null: no mark was ever made
     retired_births retired;
+    std::uint64_t highest_read = 0;  // the largest peak that a reading has returned
     // What the process had lost when the window began: no losses of this window.
     std::uint64_t losses_before[static_cast<std::uint32_t>(loss_reason::count)] = {};
     char name[64] = {};

@@ -132,9 +132,10 @@ struct alignas(16) kept_at_peak {
 struct detailed_part {
     kept_at_peak kept;
     atomic<std::uint64_t> followed;  // the number of a followed_peak; 0: of none
-    // Sums over births and deaths, modulo 2^64: see record/detailed_events.hpp.
-    owned_counter birth_times;
-    owned_counter death_times;
+    // Births and deaths, with the sum of their times, modulo 2^64, in the place of bytes: see
+    // record/detailed_events.hpp.
+    owned_events birth_times;
+    owned_events death_times;
     owned_counter temporary;
     owned_counter sizes[size_class_count];
 };

@@ -1,4 +1,4 @@
-// check_limits.hpp - finds the broken limit and writes the line that reports it.
+// check_limits.hpp - finds the broken limits and writes the line that reports them.
 //
 // Room:     verdict (floor 11), not malloc-safe
 // Called:   by verdict/check_window.hpp
@@ -15,6 +15,7 @@
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/verdict/check_message.hpp>
 
+#include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
 
 ALLOCSCOPE_COLD_BEGIN
@@ -24,16 +25,21 @@ namespace detail {
 // Which rows explain a broken limit best.
 enum class evidence { alive, allocated };
 
-// The first limit that was broken.
 struct broken_limit {
-    const char* field = nullptr;  // null: none
+    const char* field = nullptr;
     std::uint64_t seen = 0;
     count_range allowed;
     bool counts_bytes = false;
     evidence rows = evidence::allocated;
 };
 
-inline broken_limit first_broken(const check_limits& limits, const allocation_counts& counts) {
+// The limits of a budget that were broken. The rows of the message explain the first.
+struct broken_limits {
+    broken_limit each[5];
+    std::size_t count = 0;
+};
+
+inline broken_limits find_broken(const check_limits& limits, const allocation_counts& counts) {
     const broken_limit all[] = {
         {"allocations", counts.allocations, limits.allocations, false, evidence::allocated},
         {"bytes", counts.bytes_allocated, limits.bytes, true, evidence::allocated},
@@ -41,10 +47,14 @@ inline broken_limit first_broken(const check_limits& limits, const allocation_co
         {"live_objects", counts.live_objects(), limits.live_objects, false, evidence::alive},
         {"live_bytes", counts.live_bytes(), limits.live_bytes, true, evidence::alive},
     };
-    for (const broken_limit& each : all) {
-        if (each.seen < each.allowed.least || each.seen > each.allowed.most) return each;
+    broken_limits found;
+    for (const broken_limit& limit : all) {
+        const count_range& allowed = limit.allowed;
+        if (limit.seen < allowed.least || limit.seen > allowed.most) {
+            found.each[found.count++] = limit;
+        }
     }
-    return {};
+    return found;
 }
 
 inline void write_allowed(text_out& out, const count_range& allowed) {
@@ -62,14 +72,18 @@ inline void write_allowed(text_out& out, const count_range& allowed) {
 }
 
 // If there are rows, the line also says what they are.
-inline void write_budget_headline(text_out& out, const broken_limit& broken, const char* name,
-                                  const snapshot& rows) {
+inline void write_budget_headline(text_out& out, const broken_limits& broken, const char* name,
+                                  const snapshot& rows, evidence rows_are) {
     out << "budget";
     write_quoted(out, name);
-    out << ": " << broken.field << " is " << decimal{broken.seen} << ", allowed ";
-    write_allowed(out, broken.allowed);
+    for (std::size_t i = 0; i < broken.count; ++i) {
+        const broken_limit& limit = broken.each[i];
+        out << (i == 0 ? ": " : "; ") << limit.field << " is " << decimal{limit.seen}
+            << ", allowed ";
+        write_allowed(out, limit.allowed);
+    }
     if (rows.empty()) return;
-    out << (broken.rows == evidence::alive ? "; alive:" : "; allocated, freed since or not:");
+    out << (rows_are == evidence::alive ? "; alive:" : "; allocated, freed since or not:");
 }
 
 inline void write_leak_headline(text_out& out, const check_request& asked, const char* name,

@@ -188,11 +188,15 @@ ALLOCSCOPE_INLINE void write_place_and_callers(text_out& out, arena& scratch,
     write_callers(out, scratch, row, "");
 }
 
-// Writes the rows that matter most, by bytes or by objects, and how many more there are.
+// Writes the rows that matter most, by bytes or by objects, and how many more there are. Rows with
+// fewer objects than `least` are left out, unless there are no others.
 inline void write_top_rows(text_out& out, arena& scratch, const snapshot& rows, bool by_bytes,
-                           const char* indent = "") {
+                           const char* indent = "", std::uint64_t least = 0) {
     list<const snapshot::row*> order{scratch};
-    for (const snapshot::row& row : rows) order.push_back(&row);
+    for (const snapshot::row& row : rows) {
+        if (row.objects >= least) order.push_back(&row);
+    }
+    if (order.empty() && least != 0) return write_top_rows(out, scratch, rows, by_bytes, indent);
     if (by_bytes) {
         sort(order,
              [](const snapshot::row* a, const snapshot::row* b) { return a->bytes > b->bytes; });

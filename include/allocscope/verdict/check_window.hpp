@@ -113,8 +113,8 @@ ALLOCSCOPE_INLINE void write_first_use(text_out& out, const object_sum& first_us
 
 // Completes a message that already has its headline.
 inline check_data* failed(check_block& made, arena& scratch, const seen_window& seen, bool by_bytes,
-                          const char* name) {
-    write_top_rows(made.message(), scratch, seen.rows, by_bytes);
+                          const char* name, std::uint64_t least_objects = 0) {
+    write_top_rows(made.message(), scratch, seen.rows, by_bytes, "", least_objects);
     write_first_use(made.message(), seen.first_use);
     made.keep_rows(seen.rows);
     made.save_evidence(name);
@@ -125,18 +125,19 @@ inline check_data* check_budget_of(arena& scratch, const check_request& asked, c
     const bool is_open = asked.window != 0;
     const allocation_counts counts = is_open ? counts_now(asked.window) : asked.counts;
     check_block made{counts};
-    broken_limit broken = first_broken(asked.limits, counts);
-    if (broken.field == nullptr) return passed_unless_lost(made, name);
+    const broken_limits broken = find_broken(asked.limits, counts);
+    if (broken.count == 0) return passed_unless_lost(made, name);
+    // Nothing but what is alive is known about a closed window.
+    const evidence wanted = is_open ? broken.each[0].rows : evidence::alive;
     seen_window seen;
     if (is_open) {
-        seen = look_at(scratch, asked, leak_patterns{scratch}, broken.rows);
+        seen = look_at(scratch, asked, leak_patterns{scratch}, wanted);
         made.set_counts(seen.counts);
     } else {
-        broken.rows = evidence::alive;  // nothing else is known about a closed window
         seen.rows = *asked.rows;
     }
-    write_budget_headline(made.message(), broken, name, seen.rows);
-    return failed(made, scratch, seen, broken.counts_bytes, name);
+    write_budget_headline(made.message(), broken, name, seen.rows, wanted);
+    return failed(made, scratch, seen, broken.each[0].counts_bytes, name);
 }
 
 // Checks that what is alive and not expected is within the limits.
@@ -184,7 +185,9 @@ inline check_data* check_runs_of(arena& scratch, const check_request& asked,
     made.set_first_use(seen.first_use.objects, seen.first_use.bytes);
     if (is_one_run) return made.finish();
     write_leak_headline(made.message(), asked, name, seen.objects, seen.bytes);
-    return failed(made, scratch, seen, asked.added_objects <= asked.limits.live_objects.most, name);
+    // What every run added are as many objects as there were runs.
+    return failed(made, scratch, seen, asked.added_objects <= asked.limits.live_objects.most, name,
+                  asked.runs);
 }
 
 inline check_data* rows_of_allocated(arena& scratch, const check_request& asked) {

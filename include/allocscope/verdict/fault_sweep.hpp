@@ -158,9 +158,9 @@ inline check_data* verdict_of(sweep_block& sweep, bool gave_up) {
     write_quoted(message, sweep.name);
     message << ": ";
     if (bad != 0) {
-        message << "of ";
+        message << decimal{bad} << " of ";
         write_count(message, sweep.runs.size(), "run", "runs");
-        message << " with one allocation failing each, " << decimal{bad} << " went wrong";
+        message << " went wrong";
     } else {
         message << (gave_up ? "not finished" : "nothing is certain");
     }

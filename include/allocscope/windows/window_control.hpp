@@ -138,6 +138,7 @@ inline void begin_window(open_window& window) noexcept {
     const std::uint64_t now = process.clock.fetch_add(1, memory_order::acq_rel) + 1;
     const moving_sums meanwhile;
     window.retired = {};
+    window.highest_read = 0;
     if (is_anything_lost.load(memory_order::relaxed)) read_losses(window.losses_before);
     window.started_ns = monotonic_ns();
     if (window.ages != nullptr) window.ages->clear();

@@ -346,7 +346,8 @@ struct window_facts {
     recording how = recording::exact;
     retired_births retired;
     std::uint64_t peak_bytes = 0;  // if the window has begun anew since; otherwise found at the end
-    std::uint64_t followed = 0;    // the number of its followed_peak; 0: there is none
+    std::uint64_t highest_read = 0;
+    std::uint64_t followed = 0;  // the number of its followed_peak; 0: there is none
 };
 
 // Called under both locks.
@@ -358,16 +359,19 @@ inline window_facts begin_reading(const open_window& window, window_id id) noexc
     facts.slot = slot_of(id);
     facts.how = window.wanted.record;
     facts.retired = window.retired;
+    facts.highest_read = window.highest_read;
     facts.followed = process.followed.number_of(facts.opened_at);
     return facts;
 }
 
-// Called under both locks. Returns the window's peak, which may have risen meanwhile.
+// Called under both locks. Returns the window's peak, which may have risen meanwhile. Bytes that a
+// thread has not published are seen only while it holds them; but a peak that was returned stays.
 inline std::uint64_t end_reading(const window_facts& facts, std::uint64_t live_bytes) noexcept {
     process.window_being_read = 0;
     std::uint64_t peak = facts.peak_bytes;
-    const open_window& window = *process.windows.by_slot(facts.slot);
-    if (window.open_at.load(memory_order::relaxed) == facts.opened_at) {
+    open_window& window = *process.windows.by_slot(facts.slot);
+    const bool goes_on = window.open_at.load(memory_order::relaxed) == facts.opened_at;
+    if (goes_on) {
         const std::uint64_t now = peak_of_window(facts.slot, facts.opened_at);
         if (now > peak) peak = now;
     }
@@ -375,7 +379,10 @@ inline std::uint64_t end_reading(const window_facts& facts, std::uint64_t live_b
     if (const followed_peak* const followed = process.followed.find(facts.followed)) {
         peak = static_cast<std::uint64_t>(followed->peak_bytes.load(memory_order::relaxed));
     }
-    return peak > live_bytes ? peak : live_bytes;
+    if (live_bytes > peak) peak = live_bytes;
+    if (facts.highest_read > peak) peak = facts.highest_read;
+    if (goes_on) window.highest_read = peak;
+    return peak;
 }
 
 // Control lock. How many events are missing in the counts of the window.

@@ -15,6 +15,7 @@
 
 #include <time.h>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -379,6 +380,43 @@ void threads_at_work() {
                               rows.info().totals.allocations * rows.info().duration_ns / 1000);
 }
 
+// What is read while a thread goes on: no object has lived longer than the window, the sum of the
+// lives grows, and of the allocations that a stack counts not more than all were temporary.
+void read_at_work() {
+    std::atomic<bool> is_over{false};
+    const allocscope::scope window{"read at work", with_details()};
+    std::thread worker{[&is_over] {
+        dice roll{1};
+        char* kept = nullptr;
+        while (!is_over.load(std::memory_order_relaxed)) {
+            delete[] sites[roll.below(4)](100);
+            delete[] sites[4](100);
+            delete[] kept;
+            kept = sites[roll.below(4)](100);
+        }
+        delete[] kept;
+    }};
+    std::uint64_t lives_before[4] = {};
+    for (int i = 0; i < 100; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds{1});
+        const snapshot rows = window.stats();
+        const std::uint64_t open_us = rows.info().duration_ns / 1000;
+        for (const snapshot::stack& stack : rows.stacks()) {
+            ALLOCSCOPE_EXPECT_AT_MOST(stack.details->lifetime_us,
+                                      stack.allocations * (open_us + open_us / 10 + 1000));
+            ALLOCSCOPE_EXPECT_AT_MOST(stack.details->temporary, stack.allocations);
+        }
+        for (std::size_t k = 0; k < 4; ++k) {
+            const std::string function = "site<" + std::to_string(k);
+            const std::uint64_t lives = details_of(rows, function).lifetime_us;
+            ALLOCSCOPE_EXPECT_AT_MOST(lives_before[k] / 2, lives);
+            lives_before[k] = lives;
+        }
+    }
+    is_over.store(true);
+    worker.join();
+}
+
 }  // namespace
 
 int main() {
@@ -387,5 +425,6 @@ int main() {
     handed_over();
     threads_with_a_known_peak();
     threads_at_work();
+    read_at_work();
     return verdict();
 }

@@ -412,6 +412,34 @@ def knows_processes_of_other_namespaces(recorder, folder):
     assert "goes on" not in done.stderr, done.stderr
 
 
+def runs_in_a_namespace_of_its_own(recorder, folder):
+    """Where the command itself has another number than /proc says, as after unshare --pid, it
+    records the program and the children, and sees which of them are still there."""
+    apart = ["unshare", "--pid", "--fork"]
+    if subprocess.run([*apart, "true"], check=False, capture_output=True).returncode != 0:
+        return  # only root may do so, and not in every container
+    source = r"""
+        #include <cstdlib>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        int main(int count, char**) {
+            if (count == 1 && fork() == 0) execl("/proc/self/exe", "child", "works", nullptr);
+            for (int i = 0; i < 500; ++i) {
+                free(malloc(9));
+                usleep(1000);
+            }
+            while (wait(nullptr) > 0) {}
+        }"""
+    program = compiled(folder, "within", source, COMPILER, *WITHOUT_CXX)
+    output = recorder.folder / "within-%n.json"
+    done = subprocess.run([*apart, recorder.program, "run", "--children", "follow", "--output",
+                           output, "--", program], capture_output=True, text=True, check=True)
+    assert done.stderr == "", done.stderr
+    for name in ("within", "child"):
+        report = json.loads((recorder.folder / f"within-{name}.json").read_text())
+        assert report["totals"]["allocations"] >= 500, (name, report["totals"])
+
+
 def runs_programs_with_filters(recorder, folder):
     """What recording asks the kernel once, it has asked before the program forbids that, as scanelf
     of pax-utils does."""
@@ -641,6 +669,7 @@ def main():
         leaves_what_goes_on_alone(recorder, folder)
         takes_no_file_of_another_process(recorder, folder)
         knows_processes_of_other_namespaces(recorder, folder)
+        runs_in_a_namespace_of_its_own(recorder, folder)
         runs_programs_with_filters(recorder, folder)
         says_what_was_executed_unrecorded(recorder, folder)
         says_which_children_are_not_recorded(recorder, folder)

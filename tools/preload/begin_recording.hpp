@@ -7,6 +7,7 @@
 #ifndef ALLOCSCOPE_TOOLS_PRELOAD_BEGIN_RECORDING_HPP
 #define ALLOCSCOPE_TOOLS_PRELOAD_BEGIN_RECORDING_HPP
 
+#include "../number_in_proc.hpp"
 #include "earlier_definitions.hpp"
 #include "open_recording.hpp"
 #include "start_modules.hpp"
@@ -101,7 +102,7 @@ inline const char* record_into(recording_head& head, int file, std::uint64_t off
                                std::size_t bytes, const options& wanted) noexcept {
     char* const first = reinterpret_cast<char*>(&head);
     head.began_ns = monotonic_ns();
-    head.process_id = number_for_command();
+    head.process_id = allocscope_tools::number_in_proc();
     head.address = reinterpret_cast<std::uintptr_t>(first);
     head.bytes = bytes;
     head.met_address = reinterpret_cast<std::uintptr_t>(&modules_met);
@@ -154,7 +155,7 @@ inline void refuse_segment(int file, std::uint64_t offset) noexcept {
                               static_cast<off_t>(offset));
     if (page == MAP_FAILED) return count_refused_child();
     auto& head = *static_cast<recording_head*>(page);
-    head.process_id = number_for_command();
+    head.process_id = allocscope_tools::number_in_proc();
     refuse_recording(head, "its memory is limited (see ulimit -v)");
     ::munmap(page, page_bytes);
 }
@@ -214,7 +215,7 @@ inline recording_request* map_request(int file) noexcept {
 // Whether the command wants a recording of this process.
 inline bool asks_for_this_process(const recording_request& request) noexcept {
     return request.follows_children != 0 ||
-           request.process_id.load(memory_order::relaxed) == number_for_command();
+           request.process_id.load(memory_order::relaxed) == allocscope_tools::number_in_proc();
 }
 
 inline void record_if_asked() noexcept {

@@ -1,5 +1,6 @@
 // allocscope run -- COMMAND
 #include "../counted.hpp"
+#include "../number_in_proc.hpp"
 #include "../recording_path.hpp"
 #include "../verbs.hpp"
 #include "age_requests.hpp"
@@ -114,7 +115,7 @@ std::string way_of_glibc() {
 // found.
 std::string preload_value(const std::string& folder, const recording_file& file) {
     recording_place place;
-    place.process = static_cast<std::uint32_t>(::getpid());
+    place.process = static_cast<std::uint32_t>(number_in_proc());
     place.descriptor = static_cast<std::uint32_t>(file.descriptor());
     char marks[recording_path_room];
     write_recording_path(place, marks);
@@ -146,7 +147,7 @@ public:
         order.preload = is_recorded ? preload_value(folder, file) : preload_before();
         order.before_execution = [&file] { file.name_process(); };
         started_program program{order, wanted_.report_signal.number, error};
-        if (program.process_id() < 0) {
+        if (!program.has_started()) {
             return refuse("run", "\"" + executed_file() + "\" cannot be run: " + error);
         }
         // The reader of stderr may end early (`2>&1 | head`). That must not end this command before
@@ -192,7 +193,7 @@ private:
             }
             if (wanted_.follows_children) {
                 const std::chrono::duration<double> now = clock::now().time_since_epoch();
-                unrecorded_.look(program.process_id(), now.count());
+                unrecorded_.look(program.number(), now.count());
                 report_ended(file);
             }
             const bool is_due = is_periodic && clock::now() - reported >= period;
@@ -283,10 +284,13 @@ private:
         }
     }
 
-    // Returns false for a zombie, and if another process has got the number by now.
+    // Returns false for a zombie, and if another process has got the number by now. The kernel may
+    // take the number for that of a process in another PID namespace, and /proc may hide processes
+    // of other users: both have to say that there is none.
     static bool has_ended(const recording_file& file, std::uint32_t index) {
         const std::int32_t process_id = file.program(index).process_id;
-        return ::kill(process_id, 0) != 0 && errno == ESRCH;
+        const bool is_unknown = ::kill(process_id, 0) != 0 && errno == ESRCH;
+        return is_unknown && ::access(("/proc/" + std::to_string(process_id)).c_str(), F_OK) != 0;
     }
 
     // Returns false for a zombie.
@@ -407,7 +411,7 @@ private:
         if (file.programs_sanitized() != 0) return "";  // that is said anyway
         for (std::uint32_t i = file.program_count(); i-- > 0;) {
             const recorded_program last = file.program(i);
-            if (last.process_id != started.process_id()) continue;
+            if (last.process_id != started.number()) continue;
             const std::string& name = started.kernel_name();
             if (last.exited_ns != 0 || !last.refusal.empty() || last.kernel_name.empty()) return "";
             if (name.empty() || name == last.kernel_name) return "";

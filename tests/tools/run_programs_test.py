@@ -412,6 +412,38 @@ def knows_processes_of_other_namespaces(recorder, folder):
     assert "goes on" not in done.stderr, done.stderr
 
 
+def leaves_shared_memory_alone(recorder, folder):
+    """A process that shares the memory of its maker goes on to record there when that has ended."""
+    source = r"""
+        #include <csignal>
+        #include <cstdlib>
+        #include <sched.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        static char stack[1 << 16];
+        static int outlives(void*) {
+            sleep(1);  // meanwhile the command sees that the maker has ended
+            for (int i = 0; i < 1000; ++i) free(malloc(24));
+            _exit(write(1, "well", 4) == 4 ? 0 : 1);
+        }
+        int main(int count, char** words) {
+            if (count == 1) {
+                if (fork() == 0) execl(words[0], "maker", "makes", nullptr);
+                wait(nullptr);
+                sleep(2);
+                return 0;
+            }
+            free(malloc(24));
+            _exit(clone(outlives, stack + sizeof stack, CLONE_VM | SIGCHLD, nullptr) < 0);
+        }"""
+    program = compiled(folder, "shares", source, COMPILER, *WITHOUT_CXX)
+    output = recorder.folder / "shares-%n.json"
+    done = recorder.run([program], "--children", "follow", "--output", output)
+    assert done.stdout == "well" and done.stderr == "", (done.stdout, done.stderr)
+    report = json.loads((recorder.folder / "shares-maker.json").read_text())
+    assert report["totals"]["allocations"] == 1001, report["totals"]
+
+
 def runs_in_a_namespace_of_its_own(recorder, folder):
     """Where the command itself has another number than /proc says, as after unshare --pid, it
     records the program and the children, and sees which of them are still there."""
@@ -671,6 +703,7 @@ def main():
         leaves_what_goes_on_alone(recorder, folder)
         takes_no_file_of_another_process(recorder, folder)
         knows_processes_of_other_namespaces(recorder, folder)
+        leaves_shared_memory_alone(recorder, folder)
         runs_in_a_namespace_of_its_own(recorder, folder)
         runs_programs_with_filters(recorder, folder)
         says_what_was_executed_unrecorded(recorder, folder)

@@ -4,6 +4,7 @@
 #include "../recording_path.hpp"
 #include "../verbs.hpp"
 #include "age_requests.hpp"
+#include "held_segments.hpp"
 #include "misspelled_variables.hpp"
 #include "program_ends.hpp"
 #include "program_file.hpp"
@@ -27,6 +28,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -275,10 +277,20 @@ private:
 
     // The recordings of ended programs take memory, so they are reported soon.
     void report_ended(recording_file& file) {
+        std::vector<std::uint32_t> ended;
+        std::set<std::string> executed;
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
-            if (is_reported(i)) continue;                   // its memory was given back
-            if (file.program(i).process_id == 0) continue;  // just begun, or died before it could
-            if (!has_ended(file, i)) continue;
+            if (is_reported(i)) continue;  // its memory was given back
+            const recorded_program program = file.program(i);
+            if (program.process_id == 0) continue;  // just begun, or died before it could
+            if (!has_ended(program.process_id)) continue;
+            ended.push_back(i);
+            executed.insert(program.path);
+        }
+        if (ended.empty()) return;
+        const std::set<std::uint32_t> held = held_segments(file, executed);
+        for (const std::uint32_t i : ended) {
+            if (held.count(i) != 0) continue;
             report_last(file, i, allocscope::detail::monotonic_ns());
             file.forget(i);
         }
@@ -287,8 +299,7 @@ private:
     // Returns false for a zombie, and if another process has got the number by now. The kernel may
     // take the number for that of a process in another PID namespace, and /proc may hide processes
     // of other users: both have to say that there is none.
-    static bool has_ended(const recording_file& file, std::uint32_t index) {
-        const std::int32_t process_id = file.program(index).process_id;
+    static bool has_ended(std::int32_t process_id) {
         const bool is_unknown = ::kill(process_id, 0) != 0 && errno == ESRCH;
         return is_unknown && ::access(("/proc/" + std::to_string(process_id)).c_str(), F_OK) != 0;
     }

@@ -3,7 +3,6 @@
 #include "counted.hpp"
 
 #include <cctype>
-#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -39,10 +38,7 @@ std::string read_amount(const std::string& text, std::uint64_t& into) {
         "it must be a whole number, such as 4096, 64K, 10MiB or 2G, in units of 1024";
     if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) == 0) return problem;
     char* end = nullptr;
-    errno = 0;
-    const unsigned long long number = std::strtoull(text.c_str(), &end, 10);
-    const char* const too_large = "it must be less than 2^64";
-    if (errno != 0) return too_large;
+    const std::uint64_t number = std::strtoull(text.c_str(), &end, 10);
     unsigned shift = 0;
     if (*end != '\0') {
         const std::string units = "KMGT";
@@ -54,8 +50,8 @@ std::string read_amount(const std::string& text, std::uint64_t& into) {
         }
         shift = 10 * (static_cast<unsigned>(unit) + 1);
     }
-    if (number > std::numeric_limits<std::uint64_t>::max() >> shift) return too_large;
-    into = static_cast<std::uint64_t>(number) << shift;
+    constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    into = number > most >> shift ? most : number << shift;
     return {};
 }
 

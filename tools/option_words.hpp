@@ -99,8 +99,8 @@ inline bool asks_for_help(const arguments& words) {
 // What is wrong with the number of files, and the words to write instead.
 std::string wrong_number_of_files(std::size_t given, const char* usage);
 
-// Reads a whole number, or one such as 64K, 10MiB, 2g or 1T, in units of 1024. Returns "", or what
-// is wrong.
+// Reads a whole number, or one such as 64K, 10MiB, 2g or 1T, in units of 1024. Numbers from 2^64 on
+// are the largest below: each caller has its own limit, or none. Returns "", or what is wrong.
 std::string read_amount(const std::string& text, std::uint64_t& into);
 
 // A word of a list, and what it stands for.

@@ -3183,6 +3183,164 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_SNAPSHOT_FEW_SAMPLES_HPP
 
+// loss_reason.hpp - why an event was not recorded, or not completely.
+
+#ifndef ALLOCSCOPE_BASE_LOSS_REASON_HPP
+#define ALLOCSCOPE_BASE_LOSS_REASON_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+enum class loss_reason : std::uint32_t {
+    no_memory_for_record,  // the object is not counted
+    no_room_for_site,      // the object is counted, its place is not known
+    no_room_for_death,     // the death of another thread's object is not counted
+    too_deeply_nested,     // signal handlers inside signal handlers inside hooks
+    record_replaced,       // a block was freed without our hooks, and its address was used again
+    no_memory_for_thread,  // the thread has no state, so none of its events are recorded
+    sample_not_recorded,   // counts what the lost samples stand for, not the samples
+    hook_abandoned,        // a handler jumped out: the event is counted, in part or not at all
+    no_room_for_peak,      // live bytes that peaks of windows without a mask bit miss
+    torn_sums,             // _Fork() or the end of the process while another thread moved sums
+    library_not_ready,     // allocations before the loader had relocated the preload library
+    operators_of_others,   // counts allocators whose operator new `allocscope run` does not see
+    address_too_high,      // the tables end at 2^47: the object is not counted
+    torn_event,            // in a child: fork() while another thread was counting an event
+    count
+};
+
+// Whether such an event is missing, in part or as a whole, in the counts of a window. The others
+// are counted, if without their place or only later. Lost samples are missing in estimates only.
+constexpr bool is_missing_in_counts(loss_reason reason, bool is_sampled) noexcept {
+    const bool is_counted =
+        reason == loss_reason::no_room_for_site || reason == loss_reason::record_replaced ||
+        reason == loss_reason::operators_of_others || reason == loss_reason::count;
+    return !is_counted && (is_sampled || reason != loss_reason::sample_not_recorded);
+}
+
+// The events of the losses, one number for each reason, that are missing in the counts.
+constexpr std::uint64_t lost_events_in(const std::uint64_t* losses, bool is_sampled) noexcept {
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(loss_reason::count); ++i) {
+        if (is_missing_in_counts(static_cast<loss_reason>(i), is_sampled)) sum += losses[i];
+    }
+    return sum;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BASE_LOSS_REASON_HPP
+
+// loss_sentences.hpp - says in a sentence what was not recorded.
+
+#ifndef ALLOCSCOPE_SNAPSHOT_LOSS_SENTENCES_HPP
+#define ALLOCSCOPE_SNAPSHOT_LOSS_SENTENCES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+struct loss_words {
+    const char* name;      // in JSON; never changed
+    const char* one;       // behind the number 1
+    const char* sentence;  // behind every other number of times that it happened
+};
+
+// In the order of loss_reason.
+ALLOCSCOPE_HIDDEN inline constexpr loss_words words_of_losses[] = {
+    {"no_memory_for_record", "allocation was not recorded: memory for its record was refused",
+     "allocations were not recorded: memory for their records was refused"},
+    {"no_room_for_site", "allocation was counted without its place: no room for more stacks",
+     "allocations were counted without their place: no room for more stacks"},
+    {"no_room_for_death", "free by another thread was not counted: memory for it was refused",
+     "frees by another thread were not counted: memory for them was refused"},
+    {"too_deeply_nested", "event in a signal handler was not recorded: nested too deeply",
+     "events in signal handlers were not recorded: nested too deeply"},
+    {"record_replaced",
+     "block was freed without operator delete, or by a pool without a report:"
+     " noticed when its address was used again",
+     "blocks were freed without operator delete, or by a pool without a report:"
+     " noticed when their address was used again"},
+    {"no_memory_for_thread",
+     "event was not recorded: memory for the state of its thread was refused",
+     "events were not recorded: memory for the state of their thread was refused"},
+    {"sample_not_recorded",
+     "allocation (estimated) is missing in the estimates: memory for the record of"
+     " its sample was refused",
+     "allocations (estimated) are missing in the estimates: memory for the records of"
+     " their samples was refused"},
+    {"hook_abandoned", "event may be missing: a signal handler jumped out of its recording",
+     "events may be missing: a signal handler jumped out of their recording"},
+    {"no_room_for_peak",
+     "change is missing in the peaks of windows above the 64th: memory for it was refused",
+     "changes are missing in the peaks of windows above the 64th: memory for them was"
+     " refused"},
+    {"torn_sums",
+     "time the process was forked without its handlers (_Fork), or was killed, while"
+     " another thread moved sums: earlier numbers may be wrong",
+     "times the process was forked without its handlers (_Fork), or was killed, while"
+     " another thread moved sums: earlier numbers may be wrong"},
+    {"library_not_ready",
+     "allocation was not recorded: it came before the loader had made the"
+     " preloaded library ready",
+     "allocations were not recorded: they came before the loader had made the"
+     " preloaded library ready"},
+    {"operators_of_others",
+     "allocator has an operator new of its own, and calls of it could not be"
+     " changed: objects for which it does not call malloc may be missing",
+     "allocators have an operator new of their own, and calls of it could not be"
+     " changed: objects for which it does not call malloc may be missing"},
+    {"address_too_high", "allocation was not recorded: its address is not below 2^47",
+     "allocations were not recorded: their addresses are not below 2^47"},
+    {"torn_event",
+     "event was just being counted by another thread when the process was forked:"
+     " its object or its bytes may be missing",
+     "events were just being counted by other threads when the process was forked:"
+     " their objects or their bytes may be missing"},
+};
+static_assert(sizeof words_of_losses / sizeof words_of_losses[0] ==
+                  static_cast<std::size_t>(loss_reason::count),
+              "words for each reason");
+
+// The reason that has this sentence; loss_reason::count if none has, as in a file that another
+// version has saved.
+inline loss_reason reason_of(const snapshot::loss& loss) noexcept {
+    std::uint32_t number = 0;
+    const auto count = static_cast<std::uint32_t>(loss_reason::count);
+    while (number < count && __builtin_strcmp(loss.reason, words_of_losses[number].sentence) != 0) {
+        ++number;
+    }
+    return static_cast<loss_reason>(number);
+}
+
+// What a report writes behind the number.
+inline const char* sentence_of(const snapshot::loss& loss) noexcept {
+    const loss_reason reason = reason_of(loss);
+    return loss.count == 1 && reason != loss_reason::count
+               ? words_of_losses[static_cast<std::uint32_t>(reason)].one
+               : loss.reason;
+}
+
+// For totals that were not read from a window: allocation_counts::lost_events.
+inline std::uint64_t lost_events_of(const snapshot::window_info& info) noexcept {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < info.loss_count; ++i) {
+        const bool is_missing =
+            is_missing_in_counts(reason_of(info.losses[i]), info.record == recording::sampled);
+        if (is_missing) sum += info.losses[i].count;
+    }
+    return sum;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SNAPSHOT_LOSS_SENTENCES_HPP
+
 // print_rows.hpp - prints a snapshot to a stream: one line for each row, and a line for each loss.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_PRINT_ROWS_HPP
@@ -3344,7 +3502,7 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& s
         line.name("allocscope: ");
         line.number(info.losses[i].count, false, 0, '\0');
         line.byte(' ');
-        line.name(info.losses[i].reason);
+        line.name(detail::sentence_of(info.losses[i]));
         line.end_line();
     }
     return stream;
@@ -8547,6 +8705,7 @@ ALLOCSCOPE_HOT_END
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -9211,75 +9370,6 @@ struct followed_peaks {
 ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_STATE_FOLLOWED_PEAK_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
-    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
-    defined(ALLOCSCOPE_SINGLE_REPORT) || \
-    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-// loss_reason.hpp - why an event was not recorded, or not completely.
-
-#ifndef ALLOCSCOPE_BASE_LOSS_REASON_HPP
-#define ALLOCSCOPE_BASE_LOSS_REASON_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-enum class loss_reason : std::uint32_t {
-    no_memory_for_record,  // the object is not counted
-    no_room_for_site,      // the object is counted, its place is not known
-    no_room_for_death,     // the death of another thread's object is not counted
-    too_deeply_nested,     // signal handlers inside signal handlers inside hooks
-    record_replaced,       // a block was freed without our hooks, and its address was used again
-    no_memory_for_thread,  // the thread has no state, so none of its events are recorded
-    sample_not_recorded,   // counts what the lost samples stand for, not the samples
-    hook_abandoned,        // a handler jumped out: the event is counted, in part or not at all
-    no_room_for_peak,      // live bytes that peaks of windows without a mask bit miss
-    torn_sums,             // _Fork() or the end of the process while another thread moved sums
-    library_not_ready,     // allocations before the loader had relocated the preload library
-    operators_of_others,   // counts allocators whose operator new `allocscope run` does not see
-    address_too_high,      // the tables end at 2^47: the object is not counted
-    torn_event,            // in a child: fork() while another thread was counting an event
-    count
-};
-
-// Whether such an event is missing, in part or as a whole, in the counts of a window. The others
-// are counted, if without their place or only later. Lost samples are missing in estimates only.
-constexpr bool is_missing_in_counts(loss_reason reason, bool is_sampled) noexcept {
-    const bool is_counted =
-        reason == loss_reason::no_room_for_site || reason == loss_reason::record_replaced ||
-        reason == loss_reason::operators_of_others || reason == loss_reason::count;
-    return !is_counted && (is_sampled || reason != loss_reason::sample_not_recorded);
-}
-
-// The events of the losses, one number for each reason, that are missing in the counts.
-constexpr std::uint64_t lost_events_in(const std::uint64_t* losses, bool is_sampled) noexcept {
-    std::uint64_t sum = 0;
-    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(loss_reason::count); ++i) {
-        if (is_missing_in_counts(static_cast<loss_reason>(i), is_sampled)) sum += losses[i];
-    }
-    return sum;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_BASE_LOSS_REASON_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
-    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-#include <signal.h>
 
 // owned_counter.hpp - a number that one thread changes and every thread may read.
 
@@ -35418,84 +35508,6 @@ ALLOCSCOPE_COLD_END
     defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// loss_sentences.hpp - says in a sentence what was not recorded.
-
-#ifndef ALLOCSCOPE_SNAPSHOT_LOSS_SENTENCES_HPP
-#define ALLOCSCOPE_SNAPSHOT_LOSS_SENTENCES_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace detail {
-
-struct loss_words {
-    const char* name;      // in JSON; never changed
-    const char* sentence;  // behind the number of times that it happened
-};
-
-// In the order of loss_reason.
-ALLOCSCOPE_HIDDEN inline constexpr loss_words words_of_losses[] = {
-    {"no_memory_for_record", "allocations were not recorded: memory for their records was refused"},
-    {"no_room_for_site", "allocations were counted without their place: no room for more stacks"},
-    {"no_room_for_death", "frees by another thread were not counted: memory for them was refused"},
-    {"too_deeply_nested", "events in signal handlers were not recorded: nested too deeply"},
-    {"record_replaced",
-     "blocks were freed without operator delete, or by a pool without a report:"
-     " noticed when their address was used again"},
-    {"no_memory_for_thread",
-     "events were not recorded: memory for the state of their thread was refused"},
-    {"sample_not_recorded",
-     "allocations (estimated) are missing in the estimates: memory for the records of"
-     " their samples was refused"},
-    {"hook_abandoned", "events may be missing: a signal handler jumped out of their recording"},
-    {"no_room_for_peak",
-     "changes are missing in the peaks of windows above the 64th: memory for them was"
-     " refused"},
-    {"torn_sums",
-     "time the process was forked without its handlers (_Fork), or was killed, while"
-     " another thread moved sums: earlier numbers may be wrong"},
-    {"library_not_ready",
-     "allocations were not recorded: they came before the loader had made the"
-     " preloaded library ready"},
-    {"operators_of_others",
-     "allocators have an operator new of their own, and calls of it could not be"
-     " changed: objects for which it does not call malloc may be missing"},
-    {"address_too_high", "allocations were not recorded: their addresses are not below 2^47"},
-    {"torn_event",
-     "events were just being counted by other threads when the process was forked:"
-     " their objects or their bytes may be missing"},
-};
-static_assert(sizeof words_of_losses / sizeof words_of_losses[0] ==
-                  static_cast<std::size_t>(loss_reason::count),
-              "words for each reason");
-
-// The reason that has this sentence; loss_reason::count if none has, as in a file that another
-// version has saved.
-inline loss_reason reason_of(const snapshot::loss& loss) noexcept {
-    std::uint32_t number = 0;
-    const auto count = static_cast<std::uint32_t>(loss_reason::count);
-    while (number < count && std::strcmp(loss.reason, words_of_losses[number].sentence) != 0) {
-        ++number;
-    }
-    return static_cast<loss_reason>(number);
-}
-
-// For totals that were not read from a window: allocation_counts::lost_events.
-inline std::uint64_t lost_events_of(const snapshot::window_info& info) noexcept {
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < info.loss_count; ++i) {
-        const bool is_missing =
-            is_missing_in_counts(reason_of(info.losses[i]), info.record == recording::sampled);
-        if (is_missing) sum += info.losses[i].count;
-    }
-    return sum;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SNAPSHOT_LOSS_SENTENCES_HPP
-
 // stacks_of_difference.hpp - subtracts the stacks of an earlier snapshot from those of a later one.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_STACKS_OF_DIFFERENCE_HPP
@@ -37966,7 +37978,7 @@ inline void write_evidence(text_out& out, arena& scratch, const snapshot& rows, 
     const snapshot::window_info& info = rows.info();
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         out << "\n\nnot recorded: " << decimal{info.losses[i].count} << ' ';
-        write_printable(out, info.losses[i].reason);
+        write_printable(out, sentence_of(info.losses[i]));
     }
     for (const snapshot::row& row : rows) {
         out << '\n';
@@ -42485,8 +42497,8 @@ inline benchmark_scope::~benchmark_scope() {
     if (info.not_recording[0] != '\0') {
         refuse(info.not_recording);
     } else if (info.loss_count != 0) {
-        refuse("the counts are not complete: " + std::to_string(info.losses[0].count) +
-               " times: " + info.losses[0].reason);
+        refuse("the counts are not complete: " + std::to_string(info.losses[0].count) + ' ' +
+               detail::sentence_of(info.losses[0]));
     } else {
         report(own);
     }
@@ -44101,7 +44113,7 @@ void for_each_summary_line(format_job& job, const stack_numbers& sum, const Work
     if (write_unplaced(line, info, sum)) end_line();
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         line << "lost: " << decimal{info.losses[i].count} << ' ';
-        write_printable(line, info.losses[i].reason);
+        write_printable(line, sentence_of(info.losses[i]));
         end_line();
     }
 }
@@ -45774,7 +45786,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-jPD57lJOYSaQvEnd1BfhhMBmKwNynNUfKC31+/HtCUg=';
+script-src 'sha256-FYm+bkJiPdlmkwyUC1xanAp/ZGePLCnked6kdRi08eQ=';
 style-src 'sha256-hA7O9UUgUZRLmHCbPq5u9zuZrVqXE3nQQvn7ibNHBQM=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
@@ -46889,7 +46901,7 @@ private:
         for (std::size_t i = 0; i < info_.loss_count; ++i) {
             separate(i);
             out_ << '[';
-            write_script_text(out_, info_.losses[i].reason);
+            write_script_text(out_, sentence_of(info_.losses[i]));
             out_ << ',' << decimal{info_.losses[i].count} << ']';
         }
         out_ << ']';
@@ -47518,8 +47530,9 @@ return size.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0) + ' ' + 'KMGTPE'[un
 function signed_bytes(value) { return sign_of(value) + plain_bytes(Math.abs(value)); }
 function bytes(value) { return approximately(signed_bytes(value)); }
 function shown(metric, value) { return metrics[metric].is_bytes ? bytes(value) : exact(value); }
-function exactly(metric, value) { return exact(value) + (metrics[metric].is_bytes ? ' bytes' : '');
-} function percent(part, all) { if (all === 0) return '\u2013'; const share = part * 100 / all;
+function exactly(metric, value) {
+return metrics[metric].is_bytes ? several(value, 'byte', 'bytes') : exact(value); }
+function percent(part, all) { if (all === 0) return '\u2013'; const share = part * 100 / all;
 return part !== 0 && share < 0.05 ? '<0.1%' : share.toFixed(1) + '%'; }
 function duration(nanoseconds) { if (nanoseconds === 0) return '0';
 if (nanoseconds < 1e3) return nanoseconds + ' ns';
@@ -47718,7 +47731,7 @@ if (line !== '') card.append(element('div', line, 'small')); } return card; }
 function card_of(name, byte_total, object_total) { const further = [interval(byte_total, true)];
 const objects = interval(object_total, false);
 if (objects !== '') further.push(objects + ' objects');
-return total_card(name, bytes(byte_total[0]), exact(byte_total[0]) + ' bytes',
+return total_card(name, bytes(byte_total[0]), several(byte_total[0], 'byte', 'bytes'),
 several(object_total[0], 'object', 'objects'), further); } function note(text) {
 by_id('notes').append(element('p', text, 'note')); } function fact(name, text) {
 if (text === '') return; by_id('facts').append(element('dt', name), element('dd', text)); }
@@ -47757,7 +47770,7 @@ note('Attention: the later snapshot was subtracted from the earlier one: + is wh
 card_of('Alive', totals.live_bytes, totals.live_objects),
 card_of('Allocated', totals.bytes_allocated, totals.allocations),
 card_of('Freed', totals.bytes_freed, totals.frees),
-total_card('Peak', bytes(totals.peak_bytes), exact(totals.peak_bytes) + ' bytes',
+total_card('Peak', bytes(totals.peak_bytes), several(totals.peak_bytes, 'byte', 'bytes'),
 is_difference ? 'change of the most alive at one time' : 'the most alive at one time', []));
 note_missing_rows(); } if (data.uncertain[0] !== 0) {
 note('In doubt: ' + grouped.format(data.uncertain[0]) +
@@ -47769,7 +47782,7 @@ fact('Process', data.process_id === 0 ? '' : String(data.process_id));
 fact('Taken', data.taken_unix_ms === 0 ? '' : new Date(data.taken_unix_ms).toLocaleString() +
 ' (' + new Date(data.taken_unix_ms).toISOString() + ')');
 fact('Stacks', data.has_stacks ? grouped.format(stack_count) + ' with ' +
-grouped.format(frame_count) + ' different frames' : '');
+grouped.format(frame_count) + (frame_count === 1 ? ' different frame' : ' different frames') : '');
 fact('allocscope', data.allocscope + ', used ' + plain_bytes(data.own_memory_bytes) +
 ' of memory itself; none of it is in the numbers'); write_families(); write_ages();
 by_id('foot').textContent = 'Sizes are those that the program asked for. 1 KiB is 1024 bytes.'; }
@@ -48192,9 +48205,10 @@ if (distance(number) < distance(best)) best = number; }); return best; }
 function start_timeline() { if (moments.length === 0) return;
 by_id('timeline_card').hidden = false; const most = highest(moments.map((moment) => moment[2]));
 const most_objects = highest(moments.map((moment) => moment[1]));
-const words = grouped.format(moments.length) + ' moments; at most ' +
-approximately(plain_bytes(most)) + ' (area) and ' +
-approximately(grouped.format(most_objects)) + ' objects (line) alive';
+const words = grouped.format(moments.length) +
+(moments.length === 1 ? ' moment' : ' moments') + '; at most ' +
+approximately(plain_bytes(most)) + ' (area) and ' + approximately(grouped.format(most_objects)) +
+(most_objects === 1 ? ' object' : ' objects') + ' (line) alive';
 by_id('timeline_text').textContent = words; const canvas = timeline.canvas;
 canvas.setAttribute('aria-label', 'Live bytes and live objects over time: ' + words);
 canvas.addEventListener('mousemove', (event) => {
@@ -48774,7 +48788,7 @@ inline void write_head(text_out& out, const snapshot& rows, const text_form& for
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         text_out sentence{form.parts};
         sentence << "  not recorded: " << decimal{info.losses[i].count} << ' ';
-        write_printable(sentence, info.losses[i].reason);
+        write_printable(sentence, sentence_of(info.losses[i]));
         form.write_sentence(out, sentence.view());
     }
     write_cut_stacks(out, rows, form);
@@ -56836,21 +56850,23 @@ inline snapshot timed_scope::read(snapshot (*how)(scope&), detail::after_stats t
     }
     const snapshot rows = how(window_);
     const std::lock_guard<std::mutex> locked{lock_};
-    snapshot made =
-        detail::annotated(rows, [&](snapshot::window_info& info, detail::arena& memory) {
-            const snapshot::window_estimates& about = info.estimates;
-            points_.copy_to(info,
-                            {info.duration_ns, about.live_objects.value, about.live_bytes.value,
-                             about.allocations.value, about.bytes_allocated.value, ""},
-                            asked_ns, then, memory);
-            if (points_.lost_marks() == 0) return;
-            detail::list<snapshot::loss> losses{memory};
-            for (std::size_t i = 0; i < info.loss_count; ++i) losses.push_back(info.losses[i]);
-            losses.push_back({"marks were not kept: a time series has room for 4096 points",
-                              points_.lost_marks()});
-            info.losses = losses.data();
-            info.loss_count = losses.size();
-        });
+    snapshot made = detail::annotated(rows, [&](snapshot::window_info& info,
+                                                detail::arena& memory) {
+        const snapshot::window_estimates& about = info.estimates;
+        points_.copy_to(info,
+                        {info.duration_ns, about.live_objects.value, about.live_bytes.value,
+                         about.allocations.value, about.bytes_allocated.value, ""},
+                        asked_ns, then, memory);
+        if (points_.lost_marks() == 0) return;
+        detail::list<snapshot::loss> losses{memory};
+        for (std::size_t i = 0; i < info.loss_count; ++i) losses.push_back(info.losses[i]);
+        const std::uint64_t lost = points_.lost_marks();
+        losses.push_back({lost == 1 ? "mark was not kept: a time series has room for 4096 points"
+                                    : "marks were not kept: a time series has room for 4096 points",
+                          lost});
+        info.losses = losses.data();
+        info.loss_count = losses.size();
+    });
     if (then != detail::after_stats::forget || !detail::has_totals(rows.info())) return made;
     began_ += std::chrono::nanoseconds{rows.info().duration_ns};
     points_.begin_anew(asked_ns, rows.info().duration_ns);

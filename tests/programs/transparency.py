@@ -276,6 +276,7 @@ def main():
         return 0
     rows = []
     with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)  # some commands become another user
         scene = stage(pathlib.Path(folder))
         watchers = watchers_for(scene, arguments)
         if not watchers:

@@ -412,6 +412,66 @@ def knows_processes_of_other_namespaces(recorder, folder):
     assert "goes on" not in done.stderr, done.stderr
 
 
+def leaves_shared_memory_alone(recorder, folder):
+    """A process that shares the memory of its maker goes on to record there when that has ended."""
+    source = r"""
+        #include <csignal>
+        #include <cstdlib>
+        #include <sched.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        static char stack[1 << 16];
+        static int outlives(void*) {
+            sleep(1);  // meanwhile the command sees that the maker has ended
+            for (int i = 0; i < 1000; ++i) free(malloc(24));
+            _exit(write(1, "well", 4) == 4 ? 0 : 1);
+        }
+        int main(int count, char** words) {
+            if (count == 1) {
+                if (fork() == 0) execl(words[0], "maker", "makes", nullptr);
+                wait(nullptr);
+                sleep(2);
+                return 0;
+            }
+            free(malloc(24));
+            _exit(clone(outlives, stack + sizeof stack, CLONE_VM | SIGCHLD, nullptr) < 0);
+        }"""
+    program = compiled(folder, "shares", source, COMPILER, *WITHOUT_CXX)
+    output = recorder.folder / "shares-%n.json"
+    done = recorder.run([program], "--children", "follow", "--output", output)
+    assert done.stdout == "well" and done.stderr == "", (done.stdout, done.stderr)
+    report = json.loads((recorder.folder / "shares-maker.json").read_text())
+    assert report["totals"]["allocations"] == 1001, report["totals"]
+
+
+def runs_in_a_namespace_of_its_own(recorder, folder):
+    """Where the command itself has another number than /proc says, as after unshare --pid, it
+    records the program and the children, and sees which of them are still there."""
+    apart = ["unshare", "--pid", "--fork"]
+    if subprocess.run([*apart, "true"], check=False, capture_output=True).returncode != 0:
+        return  # only root may do so, and not in every container
+    source = r"""
+        #include <cstdlib>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        int main(int count, char**) {
+            if (count == 1 && fork() == 0) execl("/proc/self/exe", "child", "works", nullptr);
+            for (int i = 0; i < 500; ++i) {
+                free(malloc(9));
+                usleep(1000);
+            }
+            while (wait(nullptr) > 0) {}
+        }"""
+    program = compiled(folder, "within", source, COMPILER, *WITHOUT_CXX)
+    output = recorder.folder / "within-%n.json"
+    done = subprocess.run([*apart, recorder.program, "run", "--children", "follow", "--output",
+                           output, "--", program], capture_output=True, text=True, check=True)
+    assert done.stderr == "", done.stderr
+    for name in ("within", "child"):
+        report = json.loads((recorder.folder / f"within-{name}.json").read_text())
+        assert report["totals"]["allocations"] >= 500, (name, report["totals"])
+
+
 def runs_programs_with_filters(recorder, folder):
     """What recording asks the kernel once, it has asked before the program forbids that, as scanelf
     of pax-utils does."""
@@ -445,6 +505,8 @@ def runs_programs_with_filters(recorder, folder):
             pthread_t other;
             if (pthread_create(&other, nullptr, work, nullptr) != 0) return 3;
             pthread_join(other, nullptr);
+            filter[1] = forbidden(SYS_getpid);  // the end of the program makes no call of its own
+            if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all) != 0) return 3;
         }"""
     program = compiled(folder, "filters", source, COMPILER, *WITHOUT_CXX)
     for record in ("exact", "counters"):
@@ -641,6 +703,8 @@ def main():
         leaves_what_goes_on_alone(recorder, folder)
         takes_no_file_of_another_process(recorder, folder)
         knows_processes_of_other_namespaces(recorder, folder)
+        leaves_shared_memory_alone(recorder, folder)
+        runs_in_a_namespace_of_its_own(recorder, folder)
         runs_programs_with_filters(recorder, folder)
         says_what_was_executed_unrecorded(recorder, folder)
         says_which_children_are_not_recorded(recorder, folder)

@@ -30,7 +30,8 @@ def says_what_is_wrong(program):
     refuses(["--"], "no command is given")
     refuses(["--record", "all", "--", program], '"all"', "exact, sampled or counters")
     refuses(["--sample-bytes", "0", program], '"0"', "from 1 to 1T")
-    refuses(["--sample-bytes", "2T", program], '"2T"', "from 1 to 1T")
+    for beyond in ("2T", "16777216T", "99999999999999999999999"):
+        refuses(["--sample-bytes", beyond, program], f'"{beyond}"', "from 1 to 1T")
     for wrong in ("64KB", "K", "1.5M", "4 K", "-1", ""):
         refuses(["--sample-bytes=" + wrong, program], f'"{wrong}"', "such as 4096, 64K, 10MiB")
     for record in ([], ["--record", "exact"], ["--record", "counters"]):

@@ -156,7 +156,7 @@ function shown(metric, value) {
 }
 
 function exactly(metric, value) {
-  return exact(value) + (metrics[metric].is_bytes ? ' bytes' : '');
+  return metrics[metric].is_bytes ? several(value, 'byte', 'bytes') : exact(value);
 }
 
 function percent(part, all) {

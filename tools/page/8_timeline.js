@@ -128,9 +128,11 @@ function start_timeline() {
   by_id('timeline_card').hidden = false;
   const most = highest(moments.map((moment) => moment[2]));
   const most_objects = highest(moments.map((moment) => moment[1]));
-  const words = grouped.format(moments.length) + ' moments; at most ' +
+  const words = grouped.format(moments.length) +
+      (moments.length === 1 ? ' moment' : ' moments') + '; at most ' +
       approximately(plain_bytes(most)) + ' (area) and ' +
-      approximately(grouped.format(most_objects)) + ' objects (line) alive';
+      approximately(grouped.format(most_objects)) +
+      (most_objects === 1 ? ' object' : ' objects') + ' (line) alive';
   by_id('timeline_text').textContent = words;
   const canvas = timeline.canvas;
   canvas.setAttribute('aria-label', 'Live bytes and live objects over time: ' + words);

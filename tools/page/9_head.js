@@ -56,7 +56,7 @@ function card_of(name, byte_total, object_total) {
   const further = [interval(byte_total, true)];
   const objects = interval(object_total, false);
   if (objects !== '') further.push(objects + ' objects');
-  return total_card(name, bytes(byte_total[0]), exact(byte_total[0]) + ' bytes',
+  return total_card(name, bytes(byte_total[0]), several(byte_total[0], 'byte', 'bytes'),
                     several(object_total[0], 'object', 'objects'), further);
 }
 
@@ -139,7 +139,7 @@ function write_head() {
       card_of('Alive', totals.live_bytes, totals.live_objects),
       card_of('Allocated', totals.bytes_allocated, totals.allocations),
       card_of('Freed', totals.bytes_freed, totals.frees),
-      total_card('Peak', bytes(totals.peak_bytes), exact(totals.peak_bytes) + ' bytes',
+      total_card('Peak', bytes(totals.peak_bytes), several(totals.peak_bytes, 'byte', 'bytes'),
                  is_difference ? 'change of the most alive at one time'
                                : 'the most alive at one time', []));
     note_missing_rows();
@@ -158,7 +158,8 @@ function write_head() {
   fact('Taken', data.taken_unix_ms === 0 ? '' : new Date(data.taken_unix_ms).toLocaleString() +
        ' (' + new Date(data.taken_unix_ms).toISOString() + ')');
   fact('Stacks', data.has_stacks ? grouped.format(stack_count) + ' with ' +
-       grouped.format(frame_count) + ' different frames' : '');
+       grouped.format(frame_count) +
+       (frame_count === 1 ? ' different frame' : ' different frames') : '');
   fact('allocscope', data.allocscope + ', used ' + plain_bytes(data.own_memory_bytes) +
        ' of memory itself; none of it is in the numbers');
   write_families();

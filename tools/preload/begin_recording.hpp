@@ -7,6 +7,7 @@
 #ifndef ALLOCSCOPE_TOOLS_PRELOAD_BEGIN_RECORDING_HPP
 #define ALLOCSCOPE_TOOLS_PRELOAD_BEGIN_RECORDING_HPP
 
+#include "../number_in_proc.hpp"
 #include "earlier_definitions.hpp"
 #include "open_recording.hpp"
 #include "start_modules.hpp"
@@ -101,7 +102,7 @@ inline const char* record_into(recording_head& head, int file, std::uint64_t off
                                std::size_t bytes, const options& wanted) noexcept {
     char* const first = reinterpret_cast<char*>(&head);
     head.began_ns = monotonic_ns();
-    head.process_id = number_for_command();
+    head.process_id = allocscope_tools::number_in_proc();
     head.address = reinterpret_cast<std::uintptr_t>(first);
     head.bytes = bytes;
     head.met_address = reinterpret_cast<std::uintptr_t>(&modules_met);
@@ -154,16 +155,19 @@ inline void refuse_segment(int file, std::uint64_t offset) noexcept {
                               static_cast<off_t>(offset));
     if (page == MAP_FAILED) return count_refused_child();
     auto& head = *static_cast<recording_head*>(page);
-    head.process_id = number_for_command();
+    head.process_id = allocscope_tools::number_in_proc();
     refuse_recording(head, "its memory is limited (see ulimit -v)");
     ::munmap(page, page_bytes);
 }
 
-// What this process records into; null: nothing.
+// What this process records into; null: nothing. A forked child has that of its parent, and a wiped
+// gate, until it has its own.
 inline recording_head* own_recording = nullptr;
 
-// Whose recording that is. A child shares it until it has its own.
-inline std::int32_t own_process_id = 0;
+// Asks the kernel nothing: the program may have a filter of system calls.
+inline bool has_own_recording() noexcept {
+    return own_recording != nullptr && !process.entry.is_wiped();
+}
 
 inline void record_into_file(int file, recording_request& request) noexcept {
     const std::uint32_t index = request.segments_taken.fetch_add(1, memory_order::relaxed);
@@ -178,7 +182,6 @@ inline void record_into_file(int file, recording_request& request) noexcept {
     auto& head = *static_cast<recording_head*>(place);
     const char* refusal = record_into(head, file, offset, bytes, request.wanted);
     own_recording = &head;
-    own_process_id = ::getpid();
     // At another place, the kernel would give the trimmed addresses to others.
     if (place == wanted_place && lasting.exists()) lasting.trim();
     if (refusal[0] == '\0') {
@@ -214,7 +217,7 @@ inline recording_request* map_request(int file) noexcept {
 // Whether the command wants a recording of this process.
 inline bool asks_for_this_process(const recording_request& request) noexcept {
     return request.follows_children != 0 ||
-           request.process_id.load(memory_order::relaxed) == number_for_command();
+           request.process_id.load(memory_order::relaxed) == allocscope_tools::number_in_proc();
 }
 
 inline void record_if_asked() noexcept {
@@ -261,8 +264,7 @@ inline void tell_if_sanitized() noexcept {
 // The caller is inside a hook, which may be in a signal handler that has interrupted whoever holds
 // the lock. So nobody waits for it: the command asks again.
 void make_asked_age_mark() noexcept {
-    // A forked child has the segment of its parent.
-    if (own_recording == nullptr || process.entry.is_wiped()) return;
+    if (!has_own_recording()) return;
     if (own_recording->age_mark_asked.load(memory_order::relaxed) == 0) return;
     if (::pthread_mutex_trylock(&process.control) != 0) return;
     const int saved_errno = errno;

@@ -10,16 +10,8 @@
 
 #include "begin_recording.hpp"
 
-#include <unistd.h>
-
 namespace allocscope {
 namespace detail {
-
-// A forked child that does not record for itself shares its parent's recording, and does not write
-// into it.
-inline bool has_own_recording() noexcept {
-    return own_recording != nullptr && own_process_id == ::getpid();
-}
 
 inline void note_exit() noexcept {
     if (has_own_recording()) own_recording->exited_ns.store(monotonic_ns(), memory_order::release);

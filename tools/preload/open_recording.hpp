@@ -53,16 +53,6 @@ inline int open_recording() noexcept {
     return -1;
 }
 
-// The number that this process has for the command, which has found its file by the same /proc. In
-// a PID namespace of its own, the process has another number for itself.
-inline std::int32_t number_for_command() noexcept {
-    char digits[16];
-    const ssize_t length = ::readlink("/proc/self", digits, sizeof digits);
-    std::int32_t number = 0;
-    for (ssize_t i = 0; i < length; ++i) number = 10 * number + (digits[i] - '0');
-    return number;
-}
-
 }  // namespace detail
 }  // namespace allocscope
 

@@ -9,6 +9,7 @@
 
 #include <allocscope/platform/output_file.hpp>
 #include <allocscope/report.hpp>
+#include <allocscope/snapshot/loss_sentences.hpp>
 
 #include <csignal>
 #include <cstdio>
@@ -56,7 +57,8 @@ void print_summary(const std::string& name, const allocscope::snapshot& rows) {
                  counted(info.totals.peak_bytes, "byte").c_str());
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         std::fprintf(stderr, "allocscope: %s: lost: %s %s\n", name.c_str(),
-                     with_commas(info.losses[i].count).c_str(), info.losses[i].reason);
+                     with_commas(info.losses[i].count).c_str(),
+                     allocscope::detail::sentence_of(info.losses[i]));
     }
 }
 

@@ -1,5 +1,6 @@
 #include "recording_file.hpp"
 
+#include "../number_in_proc.hpp"
 #include "../recording_path.hpp"
 
 #include <allocscope/base/atomic.hpp>
@@ -93,7 +94,7 @@ recording_file::~recording_file() {
 
 void recording_file::name_process() {
     if (request_ == nullptr) return;
-    static_cast<recording_request*>(request_)->process_id.store(::getpid());
+    static_cast<recording_request*>(request_)->process_id.store(number_in_proc());
 }
 
 std::uint32_t recording_file::program_count() const {

@@ -1,8 +1,10 @@
 // allocscope run -- COMMAND
 #include "../counted.hpp"
+#include "../number_in_proc.hpp"
 #include "../recording_path.hpp"
 #include "../verbs.hpp"
 #include "age_requests.hpp"
+#include "held_segments.hpp"
 #include "misspelled_variables.hpp"
 #include "program_ends.hpp"
 #include "program_file.hpp"
@@ -26,6 +28,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -114,7 +117,7 @@ std::string way_of_glibc() {
 // found.
 std::string preload_value(const std::string& folder, const recording_file& file) {
     recording_place place;
-    place.process = static_cast<std::uint32_t>(::getpid());
+    place.process = static_cast<std::uint32_t>(number_in_proc());
     place.descriptor = static_cast<std::uint32_t>(file.descriptor());
     char marks[recording_path_room];
     write_recording_path(place, marks);
@@ -146,7 +149,7 @@ public:
         order.preload = is_recorded ? preload_value(folder, file) : preload_before();
         order.before_execution = [&file] { file.name_process(); };
         started_program program{order, wanted_.report_signal.number, error};
-        if (program.process_id() < 0) {
+        if (!program.has_started()) {
             return refuse("run", "\"" + executed_file() + "\" cannot be run: " + error);
         }
         // The reader of stderr may end early (`2>&1 | head`). That must not end this command before
@@ -192,7 +195,7 @@ private:
             }
             if (wanted_.follows_children) {
                 const std::chrono::duration<double> now = clock::now().time_since_epoch();
-                unrecorded_.look(program.process_id(), now.count());
+                unrecorded_.look(program.number(), now.count());
                 report_ended(file);
             }
             const bool is_due = is_periodic && clock::now() - reported >= period;
@@ -274,19 +277,31 @@ private:
 
     // The recordings of ended programs take memory, so they are reported soon.
     void report_ended(recording_file& file) {
+        std::vector<std::uint32_t> ended;
+        std::set<std::string> executed;
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
-            if (is_reported(i)) continue;                   // its memory was given back
-            if (file.program(i).process_id == 0) continue;  // just begun, or died before it could
-            if (!has_ended(file, i)) continue;
+            if (is_reported(i)) continue;  // its memory was given back
+            const recorded_program program = file.program(i);
+            if (program.process_id == 0) continue;  // just begun, or died before it could
+            if (!has_ended(program.process_id)) continue;
+            ended.push_back(i);
+            executed.insert(program.path);
+        }
+        if (ended.empty()) return;
+        const std::set<std::uint32_t> held = held_segments(file, executed);
+        for (const std::uint32_t i : ended) {
+            if (held.count(i) != 0) continue;
             report_last(file, i, allocscope::detail::monotonic_ns());
             file.forget(i);
         }
     }
 
-    // Returns false for a zombie, and if another process has got the number by now.
-    static bool has_ended(const recording_file& file, std::uint32_t index) {
-        const std::int32_t process_id = file.program(index).process_id;
-        return ::kill(process_id, 0) != 0 && errno == ESRCH;
+    // Returns false for a zombie, and if another process has got the number by now. The kernel may
+    // take the number for that of a process in another PID namespace, and /proc may hide processes
+    // of other users: both have to say that there is none.
+    static bool has_ended(std::int32_t process_id) {
+        const bool is_unknown = ::kill(process_id, 0) != 0 && errno == ESRCH;
+        return is_unknown && ::access(("/proc/" + std::to_string(process_id)).c_str(), F_OK) != 0;
     }
 
     // Returns false for a zombie.
@@ -407,7 +422,7 @@ private:
         if (file.programs_sanitized() != 0) return "";  // that is said anyway
         for (std::uint32_t i = file.program_count(); i-- > 0;) {
             const recorded_program last = file.program(i);
-            if (last.process_id != started.process_id()) continue;
+            if (last.process_id != started.number()) continue;
             const std::string& name = started.kernel_name();
             if (last.exited_ns != 0 || !last.refusal.empty() || last.kernel_name.empty()) return "";
             if (name.empty() || name == last.kernel_name) return "";

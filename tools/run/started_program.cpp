@@ -1,5 +1,7 @@
 #include "started_program.hpp"
 
+#include "../number_in_proc.hpp"
+
 #include <cerrno>
 #include <cmath>
 #include <csignal>
@@ -64,24 +66,25 @@ started_program::started_program(const program_order& order, int report_signal, 
     struct sigaction usual = {};
     usual.sa_handler = SIG_DFL;
     ::sigaction(SIGCHLD, &usual, &child_before_);
-    // Shared with the child, which writes there why it could not execute the program. A pipe would
-    // take descriptors, of which there may be hardly any (ulimit -n).
-    void* const page =
-        ::mmap(nullptr, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    // Shared with the child. A pipe would take descriptors, of which there may be hardly any
+    // (ulimit -n).
+    void* const page = ::mmap(nullptr, sizeof(messages), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) {
         error = std::strerror(errno);
         return;
     }
-    auto* const reason = ::new (page) volatile int{0};
+    auto* const told = ::new (page) volatile messages;
     process_id_ = fork_until_execution();
-    if (process_id_ == 0) execute(order, *reason);
-    if (process_id_ < 0) *reason = errno;
-    if (process_id_ > 0 && *reason != 0) {
+    if (process_id_ == 0) execute(order, *told);
+    const int failure = process_id_ < 0 ? errno : told->failure;
+    number_ = told->number;
+    if (process_id_ > 0 && failure != 0) {
         ::waitpid(process_id_, nullptr, 0);
         process_id_ = -1;
     }
-    if (*reason != 0) error = std::strerror(*reason);
-    ::munmap(page, sizeof(int));
+    if (failure != 0) error = std::strerror(failure);
+    ::munmap(page, sizeof(messages));
 }
 
 started_program::~started_program() {
@@ -89,7 +92,8 @@ started_program::~started_program() {
     ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
 }
 
-void started_program::execute(const program_order& order, volatile int& failure) {
+void started_program::execute(const program_order& order, volatile messages& out) {
+    out.number = number_in_proc();
     ::sigaction(SIGCHLD, &child_before_, nullptr);
     ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
     if (order.preload.empty()) {
@@ -104,7 +108,7 @@ void started_program::execute(const program_order& order, volatile int& failure)
     } else {
         ::execv(order.file.c_str(), words.data());
     }
-    failure = errno;
+    out.failure = errno;
     ::_exit(127);
 }
 
@@ -121,7 +125,7 @@ started_program::event started_program::wait(double seconds) {
         constexpr int look_only = WEXITED | WNOHANG | WNOWAIT;
         const auto id = static_cast<id_t>(process_id_);
         if (::waitid(P_PID, id, &ended, look_only) == 0 && ended.si_pid == process_id_) {
-            std::getline(std::ifstream{"/proc/" + std::to_string(id) + "/comm"}, kernel_name_);
+            std::getline(std::ifstream{"/proc/" + std::to_string(number_) + "/comm"}, kernel_name_);
             ::waitpid(process_id_, &status_, 0);
             ended_at_ = seconds_now();
             return event::ended;

@@ -3,6 +3,7 @@
 #define ALLOCSCOPE_TOOLS_RUN_STARTED_PROGRAM_HPP
 
 #include <csignal>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -32,7 +33,8 @@ public:
     // `seconds` < 0: no limit.
     event wait(double seconds);
 
-    pid_t process_id() const { return process_id_; }
+    bool has_started() const { return process_id_ >= 0; }
+    std::int32_t number() const { return number_; }  // in /proc
     // After event::ended: the signal that asks this process to end, too, or 0. Waits up to
     // `seconds` for one, or until a child of this process ends. Signals within a second of the
     // program's end are ignored, because they were meant for the program.
@@ -45,14 +47,21 @@ public:
     int exit_code() const;
 
 private:
-    void execute(const program_order& order, volatile int& failure);
+    // What the new process tells this one.
+    struct messages {
+        int failure = 0;  // why it could not execute the program
+        std::int32_t number = 0;
+    };
+
+    void execute(const program_order& order, volatile messages& out);
     void pass_on(const siginfo_t& signal);
 
     sigset_t signals_;
     sigset_t mask_before_;
     struct sigaction child_before_;
     int report_signal_ = 0;
-    pid_t process_id_ = -1;
+    pid_t process_id_ = -1;  // in the PID namespace of this process
+    std::int32_t number_ = 0;
     int status_ = 0;
     double ended_at_ = 0;  // seconds of the monotonic clock
     int end_asked_ = 0;

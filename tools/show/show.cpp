@@ -3,6 +3,8 @@
 #include "../verbs.hpp"
 #include "show_request.hpp"
 
+#include <allocscope/snapshot/loss_sentences.hpp>
+
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -68,7 +70,7 @@ void say_losses(const char* verb, const allocscope::snapshot& rows) {
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         std::fprintf(stderr, "allocscope %s: not recorded: %lld %s\n", verb,
                      static_cast<long long>(info.losses[i].count),
-                     printable(info.losses[i].reason).c_str());
+                     printable(allocscope::detail::sentence_of(info.losses[i])).c_str());
     }
 }
 

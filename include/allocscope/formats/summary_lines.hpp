@@ -21,6 +21,7 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/unplaced_allocations.hpp>
+#include <allocscope/snapshot/loss_sentences.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/version.hpp>
 
@@ -97,7 +98,7 @@ void for_each_summary_line(format_job& job, const stack_numbers& sum, const Work
     if (write_unplaced(line, info, sum)) end_line();
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         line << "lost: " << decimal{info.losses[i].count} << ' ';
-        write_printable(line, info.losses[i].reason);
+        write_printable(line, sentence_of(info.losses[i]));
         end_line();
     }
 }

@@ -245,8 +245,8 @@ inline benchmark_scope::~benchmark_scope() {
     if (info.not_recording[0] != '\0') {
         refuse(info.not_recording);
     } else if (info.loss_count != 0) {
-        refuse("the counts are not complete: " + std::to_string(info.losses[0].count) +
-               " times: " + info.losses[0].reason);
+        refuse("the counts are not complete: " + std::to_string(info.losses[0].count) + ' ' +
+               detail::sentence_of(info.losses[0]));
     } else {
         report(own);
     }

@@ -325,21 +325,23 @@ inline snapshot timed_scope::read(snapshot (*how)(scope&), detail::after_stats t
     }
     const snapshot rows = how(window_);
     const std::lock_guard<std::mutex> locked{lock_};
-    snapshot made =
-        detail::annotated(rows, [&](snapshot::window_info& info, detail::arena& memory) {
-            const snapshot::window_estimates& about = info.estimates;
-            points_.copy_to(info,
-                            {info.duration_ns, about.live_objects.value, about.live_bytes.value,
-                             about.allocations.value, about.bytes_allocated.value, ""},
-                            asked_ns, then, memory);
-            if (points_.lost_marks() == 0) return;
-            detail::list<snapshot::loss> losses{memory};
-            for (std::size_t i = 0; i < info.loss_count; ++i) losses.push_back(info.losses[i]);
-            losses.push_back({"marks were not kept: a time series has room for 4096 points",
-                              points_.lost_marks()});
-            info.losses = losses.data();
-            info.loss_count = losses.size();
-        });
+    snapshot made = detail::annotated(rows, [&](snapshot::window_info& info,
+                                                detail::arena& memory) {
+        const snapshot::window_estimates& about = info.estimates;
+        points_.copy_to(info,
+                        {info.duration_ns, about.live_objects.value, about.live_bytes.value,
+                         about.allocations.value, about.bytes_allocated.value, ""},
+                        asked_ns, then, memory);
+        if (points_.lost_marks() == 0) return;
+        detail::list<snapshot::loss> losses{memory};
+        for (std::size_t i = 0; i < info.loss_count; ++i) losses.push_back(info.losses[i]);
+        const std::uint64_t lost = points_.lost_marks();
+        losses.push_back({lost == 1 ? "mark was not kept: a time series has room for 4096 points"
+                                    : "marks were not kept: a time series has room for 4096 points",
+                          lost});
+        info.losses = losses.data();
+        info.loss_count = losses.size();
+    });
     if (then != detail::after_stats::forget || !detail::has_totals(rows.info())) return made;
     began_ += std::chrono::nanoseconds{rows.info().duration_ns};
     points_.begin_anew(asked_ns, rows.info().duration_ns);

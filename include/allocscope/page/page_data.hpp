@@ -47,6 +47,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_flow.hpp>
 #include <allocscope/plain/text_out.hpp>
+#include <allocscope/snapshot/loss_sentences.hpp>
 #include <allocscope/snapshot/shown_memory.hpp>
 #include <allocscope/snapshot/signed_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
@@ -164,7 +165,7 @@ private:
         for (std::size_t i = 0; i < info_.loss_count; ++i) {
             separate(i);
             out_ << '[';
-            write_script_text(out_, info_.losses[i].reason);
+            write_script_text(out_, sentence_of(info_.losses[i]));
             out_ << ',' << decimal{info_.losses[i].count} << ']';
         }
         out_ << ']';

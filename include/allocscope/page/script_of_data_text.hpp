@@ -83,8 +83,9 @@ return size.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0) + ' ' + 'KMGTPE'[un
 function signed_bytes(value) { return sign_of(value) + plain_bytes(Math.abs(value)); }
 function bytes(value) { return approximately(signed_bytes(value)); }
 function shown(metric, value) { return metrics[metric].is_bytes ? bytes(value) : exact(value); }
-function exactly(metric, value) { return exact(value) + (metrics[metric].is_bytes ? ' bytes' : '');
-} function percent(part, all) { if (all === 0) return '\u2013'; const share = part * 100 / all;
+function exactly(metric, value) {
+return metrics[metric].is_bytes ? several(value, 'byte', 'bytes') : exact(value); }
+function percent(part, all) { if (all === 0) return '\u2013'; const share = part * 100 / all;
 return part !== 0 && share < 0.05 ? '<0.1%' : share.toFixed(1) + '%'; }
 function duration(nanoseconds) { if (nanoseconds === 0) return '0';
 if (nanoseconds < 1e3) return nanoseconds + ' ns';

@@ -37,6 +37,7 @@
 #include <allocscope/report/cut_stacks.hpp>
 #include <allocscope/report/number_units.hpp>
 #include <allocscope/report/text_columns.hpp>
+#include <allocscope/snapshot/loss_sentences.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
@@ -292,7 +293,7 @@ inline void write_head(text_out& out, const snapshot& rows, const text_form& for
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         text_out sentence{form.parts};
         sentence << "  not recorded: " << decimal{info.losses[i].count} << ' ';
-        write_printable(sentence, info.losses[i].reason);
+        write_printable(sentence, sentence_of(info.losses[i]));
         form.write_sentence(out, sentence.view());
     }
     write_cut_stacks(out, rows, form);

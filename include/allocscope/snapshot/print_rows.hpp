@@ -24,6 +24,7 @@
 
 #include <allocscope/base/fixed_text.hpp>
 #include <allocscope/snapshot/few_samples.hpp>
+#include <allocscope/snapshot/loss_sentences.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
@@ -186,7 +187,7 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& s
         line.name("allocscope: ");
         line.number(info.losses[i].count, false, 0, '\0');
         line.byte(' ');
-        line.name(info.losses[i].reason);
+        line.name(detail::sentence_of(info.losses[i]));
         line.end_line();
     }
     return stream;

@@ -25,6 +25,7 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/platform/output_file.hpp>
+#include <allocscope/snapshot/loss_sentences.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/verdict/check_message.hpp>
 
@@ -56,7 +57,7 @@ inline void write_evidence(text_out& out, arena& scratch, const snapshot& rows, 
     const snapshot::window_info& info = rows.info();
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         out << "\n\nnot recorded: " << decimal{info.losses[i].count} << ' ';
-        write_printable(out, info.losses[i].reason);
+        write_printable(out, sentence_of(info.losses[i]));
     }
     for (const snapshot::row& row : rows) {
         out << '\n';

@@ -86,11 +86,11 @@ TEST_CASE("print_rows: without memory for the rows, what was counted is said all
 
 TEST_CASE("print_rows: what was lost follows the rows, one line for each reason") {
     info_text about;
-    about.losses = {{"stacks were cut", 3}, {"events found no memory", 1}};
+    about.losses = {{"stacks were cut", 3}, {allocscope::detail::words_of_losses[0].sentence, 1}};
     CHECK(printed(made_snapshot({made_row(2, 2, "a.cpp", 1, "int")}, about)) ==
           "      2 a.cpp:1:int\n"
           "allocscope: 3 stacks were cut\n"
-          "allocscope: 1 events found no memory\n");
+          "allocscope: 1 allocation was not recorded: memory for its record was refused\n");
     CHECK(printed(made_snapshot({}, about)) != "");
 }
 

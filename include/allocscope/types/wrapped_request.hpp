@@ -12,7 +12,7 @@
 //     }
 //     part* first = grab(sizeof(part));        // a part, and the frame that knows it
 //     part* second = NEW(part);                // likewise if this macro calls grab
-//     part* third = hooks->get(sizeof(part));  // in C a pointer to a function: to grab, or to malloc
+//     part* third = hooks->get(sizeof(part));  // in C, a pointer to grab, or to malloc itself
 
 #ifndef ALLOCSCOPE_TYPES_WRAPPED_REQUEST_HPP
 #define ALLOCSCOPE_TYPES_WRAPPED_REQUEST_HPP

@@ -494,7 +494,7 @@ class Operators:
         assert "operator new" not in [each["name"] for each in report["families"]], report
         summary, loss, line = said.splitlines()
         assert " allocations, " in summary, said
-        assert "lost: 1 allocators have an operator new of their own" in loss, said
+        assert "lost: 1 allocator has an operator new of its own" in loss, said
         assert f"objects of operator new may be missing: {allocator} takes" in line, said
 
 

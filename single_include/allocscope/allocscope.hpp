@@ -42497,8 +42497,9 @@ inline benchmark_scope::~benchmark_scope() {
     if (info.not_recording[0] != '\0') {
         refuse(info.not_recording);
     } else if (info.loss_count != 0) {
-        refuse("the counts are not complete: " + std::to_string(info.losses[0].count) + ' ' +
-               detail::sentence_of(info.losses[0]));
+        const std::uint64_t times = info.losses[0].count;
+        refuse("the counts are not complete: " + std::to_string(times) +
+               (times == 1 ? " time: " : " times: ") + info.losses[0].reason);
     } else {
         report(own);
     }

@@ -183,6 +183,36 @@ def passes_no_signal_of_the_terminal_on(folder):
     os.close(terminal)
 
 
+def stops_with_the_program():
+    """A shell gives the prompt back when a program stops itself, and continues the whole job. Where
+    there is no such shell, somebody else continues the program, and the command waits for it."""
+    stops = ["run", "--summary", "--", "sh", "-c", "echo $$; kill -STOP $$; echo resumed"]
+    signal.alarm(60)  # ends this test if nobody stops, or nobody goes on
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(PROGRAM, [PROGRAM, *stops])
+    assert os.WIFSTOPPED(os.waitpid(child, os.WUNTRACED)[1])
+    os.killpg(child, signal.SIGCONT)
+    seen = b""
+    while b"resumed" not in seen:
+        assert select.select([terminal], [], [], 60)[0], seen
+        seen += os.read(terminal, 65536)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    os.close(terminal)
+    with subprocess.Popen([PROGRAM, *stops], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, start_new_session=True) as started:
+        program = int(started.stdout.readline())
+        while pathlib.Path(f"/proc/{program}/stat").read_text().split()[2] != "T":
+            time.sleep(0.01)
+        time.sleep(0.2)
+        os.kill(program, signal.SIGCONT)
+        try:
+            assert started.communicate(timeout=30)[0] == "resumed\n"
+        finally:
+            started.kill()
+    signal.alarm(0)
+
+
 def knows_the_end_of_a_child_that_is_ignored():
     """Who starts the command may ignore SIGCHLD. The program inherits that, and the command still
     learns how the program ends."""
@@ -437,6 +467,7 @@ def main():
         fits_the_terminal(recorder, program)
         passes_signals_on(recorder, program)
         passes_no_signal_of_the_terminal_on(folder)
+        stops_with_the_program()
         knows_the_end_of_a_child_that_is_ignored()
         reports_while_it_runs(recorder, program)
         reports_on_what_grows(recorder, folder)

@@ -1,8 +1,7 @@
 // held_segments.hpp - the segments of a recording that some process still has in its memory.
 //
-// A process that shares its memory with the one that made it (clone with CLONE_VM) goes on to
-// record in the same segment when its maker has ended. The kernel would take the segment away under
-// it.
+// A process that shares the memory of the one that made it (clone with CLONE_VM) goes on to record
+// in the same segment when its maker has ended. It would find the segment empty.
 #ifndef ALLOCSCOPE_TOOLS_RUN_HELD_SEGMENTS_HPP
 #define ALLOCSCOPE_TOOLS_RUN_HELD_SEGMENTS_HPP
 

@@ -118,6 +118,26 @@ void started_program::pass_on(const siginfo_t& signal) {
     ::kill(process_id_, signal.si_signo);
 }
 
+bool started_program::is_stopped(int more_options) const {
+    siginfo_t seen = {};
+    const auto id = static_cast<id_t>(process_id_);
+    return ::waitid(P_PID, id, &seen, WSTOPPED | WNOHANG | more_options) == 0 && seen.si_pid != 0;
+}
+
+// A shell with jobs gives the prompt back when the program stops itself, and continues the whole
+// job later. Others wait for the program, which somebody else may continue: they shall not wait for
+// this process in its place.
+void started_program::stop_with_program() const {
+    if (!is_stopped(WNOWAIT) || ::getpgrp() != ::getpid()) return;
+    bool is_in_foreground = false;
+    for (const int terminal : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        is_in_foreground = is_in_foreground || ::tcgetpgrp(terminal) == ::getpgrp();
+    }
+    const timespec moment = duration_of(0.02);  // the job may be just being continued
+    ::nanosleep(&moment, nullptr);
+    if (is_in_foreground && is_stopped(0)) static_cast<void>(std::raise(SIGSTOP));
+}
+
 started_program::event started_program::wait(double seconds) {
     const double until = seconds_now() + seconds;
     for (;;) {
@@ -130,6 +150,7 @@ started_program::event started_program::wait(double seconds) {
             ended_at_ = seconds_now();
             return event::ended;
         }
+        stop_with_program();
         const double left = until - seconds_now();
         if (seconds >= 0 && left <= 0) return event::time_is_up;
         const timespec duration = duration_of(seconds >= 0 ? left : 3600);

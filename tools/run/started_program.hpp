@@ -55,6 +55,8 @@ private:
 
     void execute(const program_order& order, volatile messages& out);
     void pass_on(const siginfo_t& signal);
+    bool is_stopped(int more_options) const;
+    void stop_with_program() const;
 
     sigset_t signals_;
     sigset_t mask_before_;

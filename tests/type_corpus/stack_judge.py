@@ -216,10 +216,15 @@ class Judge:
         if found:
             inner = split(name[found.end():-1])[0]
             if found[1] == "ptr_inplace":
-                return plain(inner)
+                return Judge.element(inner)
             return f"std::shared_ptr<{plain(inner)[:-1]}> control block"
         if re.match(r"std::thread::_State_impl<", name):
             return "std::thread state"
+        if re.match(r"std::__future_base::_State_baseV2", name):
+            return "std::future state"
+        found = re.match(r"std::__future_base::_Result<(.*)>$", name)
+        if found:
+            return f"std::future<{found[1]}> result"
         return name
 
     def of_note(self, frame):

@@ -150,6 +150,8 @@ def one_type(text):
     iterator = re.match(r"__gnu_cxx::__normal_iterator<(const )?.*\*,(std::.*)>$", out)
     if iterator:
         out = iterator[2] + ("::const_iterator" if iterator[1] else "::iterator")
+    out = re.sub(r"^std::chrono::time_point<std::chrono::(\w+_clock),.*>$",
+                 r"std::chrono::\1::time_point", out)
     out = ALIASES.get(out, out)
     return "".join(f"{each} " for each in sorted(qualifiers)) + out + tail
 

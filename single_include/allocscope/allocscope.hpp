@@ -28763,12 +28763,13 @@ inline declared_variable declared_there(const source_outline& file, std::size_t 
     return found;
 }
 
-// The member with that name of the class whose body opens at `open`.
+// The member with that name of the class whose body opens at `open`, unless that is a class.
 inline declared_variable member_of(const source_outline& file, std::size_t open,
                                    text name) noexcept {
     for (std::size_t at = open + 1; at < file.partner(open); ++at) {
         if (file.partner(at) > at) at = file.partner(at);
-        if (file.text_at(at) == name && !file.is_at(at + 1, "(")) return declared_there(file, at);
+        if (file.text_at(at) != name || file.is_at(at + 1, "(")) continue;
+        if (!file.is_any_at(at - 1, "struct class union enum")) return declared_there(file, at);
     }
     return {};
 }
@@ -33247,7 +33248,8 @@ inline std::size_t initialiser_for(const found_token& owner, text callee, const 
         const bool may_ask = sign != 0 || is_listed(callee, allocates_empty);
         if (is_member && is_meant && may_ask && !has_list) {
             if (sign == 0 || found != 0) return 0;
-            found = sign;
+            const bool is_expression = file.is_at(sign, "=") && !file.is_at(sign + 1, "{");
+            found = is_expression ? sign + 1 : sign;
         }
         first = at + 1;
         sign = 0;

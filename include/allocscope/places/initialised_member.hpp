@@ -84,7 +84,8 @@ inline std::size_t initialiser_for(const found_token& owner, text callee, const 
         const bool may_ask = sign != 0 || is_listed(callee, allocates_empty);
         if (is_member && is_meant && may_ask && !has_list) {
             if (sign == 0 || found != 0) return 0;
-            found = sign;
+            const bool is_expression = file.is_at(sign, "=") && !file.is_at(sign + 1, "{");
+            found = is_expression ? sign + 1 : sign;
         }
         first = at + 1;
         sign = 0;

@@ -13,6 +13,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace allocscope_test;
@@ -55,6 +56,13 @@ struct queues {
     queues() {}
 };
 
+constexpr int line_of_wide = __LINE__ + 2;
+struct wide {
+    std::shared_ptr<std::pair<const std::string, unsigned long>> last_known =
+        std::make_shared<std::pair<const std::string, unsigned long>>();
+    wide() {}
+};
+
 constexpr int line_of_pool = __LINE__ + 3;
 template <class T>
 struct pool {
@@ -86,6 +94,7 @@ int main() {
     const shop::stock letter{'c'};
     const shop::two two;
     const shop::queues queues;
+    const shop::wide wide;
     const shop::pool<double> doubles;
     const allocscope::snapshot alive = window.stats();
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, shop::line_of_plain, "int"), 2);
@@ -94,6 +103,9 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, shop::line_of_stock + 1, "char"), 2);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, shop::line_of_stock + 4, "char"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, shop::line_of_stock + 5, "short"), 2);
+    ALLOCSCOPE_EXPECT_EQUAL(
+        objects_at(alive, shop::line_of_wide + 1, "std::pair<const std::string, unsigned long>"),
+        1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, shop::line_of_pool, "double"), 1);
 #if !defined(__clang__)
     // Clang knows the lines of initialisers.

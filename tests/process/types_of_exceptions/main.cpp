@@ -56,6 +56,18 @@ failure made(int number) {
     }
 }
 
+class desk {
+public:
+    struct lost : failure {
+        explicit lost(int number);
+    };
+    [[noreturn]] void open(int number) const;
+};
+__attribute__((noinline)) desk::lost::lost(int number) : failure("at a desk", {number}) {}
+__attribute__((noinline)) void desk::open(int number) const {
+    throw lost(number);
+}
+
 template <class T>
 [[noreturn]] __attribute__((noinline)) void raise_value(const T& value) {
     throw T(value);
@@ -103,6 +115,7 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(thrown_as("shop::part", [] { shop::raise(7); }), 1);
     ALLOCSCOPE_EXPECT_EQUAL(thrown_as("?", [] { shop::raise(7); }), 1);
     ALLOCSCOPE_EXPECT_EQUAL(thrown_as("shop::part", [] { shop::raise_value(shop::part{7}); }), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(thrown_as("shop::desk::lost", [] { shop::desk().open(8); }), 1);
     std::vector<int> numbers(3);
     opaque(numbers.data());
     ALLOCSCOPE_EXPECT_EQUAL(thrown_as("std::out_of_range", [&] { opaque(&numbers.at(7)); }), 1);

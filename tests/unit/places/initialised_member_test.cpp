@@ -52,6 +52,10 @@ TEST_CASE("initialised_member: the member whose type or initialiser calls the li
     CHECK(line_for("struct @part {\n    auto p = std::make_unique<int>(3);\n};\n",
                    "std::make_unique<int, int>(int&&)") == 2);
     CHECK(line_for("struct @part {\n    std::vector<int> v =\n        {1};\n};\n", vector) == 2);
+    CHECK(
+        line_for("struct @part {\n    std::unique_ptr<int> p =\n        std::make_unique<int>(3);\n"
+                 "};\n",
+                 "std::make_unique<int, int>(int&&)") == 3);
     CHECK(line_for("struct @part {\npublic:\n    std::vector<int> v{1};\n};\n", vector) == 3);
     CHECK(line_for("struct @part {\n    std::string s{\"text\"};\n};\n",
                    "std::__cxx11::basic_string<char>::basic_string(char const*)") == 2);

@@ -45,6 +45,12 @@ TEST_CASE("thrown_value: a variable") {
     CHECK(thrown_at("void open(int n) { failure f{n}; throw @f; }") == "failure");
 }
 
+TEST_CASE("thrown_value: a class in the class of the function is none of its variables") {
+    const std::string thrown = "};\nvoid desk::open(int n) { throw lost(n@); }";
+    CHECK(thrown_at("struct desk { struct lost : failure { lost(int); };" + thrown) == "lost");
+    CHECK(thrown_at("struct desk { int (*lost)(int), lost = 3;" + thrown).empty());
+}
+
 TEST_CASE("thrown_value: a pointer has another type than what is made for it") {
     CHECK(thrown_at("throw @new failure;").empty());
     CHECK(thrown_at("throw new failure(3@);").empty());

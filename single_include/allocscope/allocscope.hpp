@@ -29333,6 +29333,7 @@ public:
     bool write(text_out& type, std::size_t begin, std::size_t end, int depth) const {
         bool is_of_library = false;  // the name that is being read
         for (std::size_t i = begin; i < end; ++i) {
+            const std::size_t first = i;
             text word = file_.text_at(i);
             if (word == "template") continue;
             if (word == "[" && file_.is_at(i - 1, "*") && file_.is_at(i - 2, "(")) {
@@ -29378,6 +29379,15 @@ public:
                 // A class template may be an argument, of a parameter that is a template.
                 const bool may_be_bare = !known.empty() || is_argument;
                 if (word.empty() || (!may_be_bare && is_bare_template(i, end, word))) return false;
+            }
+            if (word.ends_with("&") && word.size() > 1) {
+                // `const` does not reach through a reference, and a reference to one is one.
+                if (first > begin && file_.is_at(first - 1, "const")) type.cut(type.size() - 5);
+                std::size_t signs = 0;
+                for (; i + 1 < end && file_.is_any_at(i + 1, "& const"); ++i) {
+                    if (file_.is_at(i + 1, "&")) ++signs;
+                }
+                if (signs == 1 && word.ends_with("&&")) word.remove_suffix(1);
             }
             if (!type.empty() && is_name_character(type.back()) && is_name_character(word[0])) {
                 type << ' ';

@@ -201,6 +201,15 @@ TEST_CASE("type_from_source: a template parameter is what the frame's function s
         "template <class T, class... A> T* make(A&&... a) { return @new T(a...); }";
     CHECK(type_at_mark(forwarding, "app::w* make<app::w, int, char>(int&&, char&&)") == "app::w");
     CHECK(type_at_mark(forwarding, "app::w* make<app::w>()") == "app::w");
+    const char* constant = "template <class T> base* make() { return @new impl<const T&>; }";
+    CHECK(type_at_mark(constant, "base* make<int>()") == "impl<const int&>");
+    CHECK(type_at_mark(constant, "base* make<int&>()") == "impl<int&>");
+    CHECK(type_at_mark(constant, "base* make<int&&>()") == "impl<int&>");
+    CHECK(type_at_mark(constant, "base* make<long const&>()") == "impl<const long&>");
+    const char* moved = "template <class T> base* make() { return @new impl<T&&, T>; }";
+    CHECK(type_at_mark(moved, "base* make<int>()") == "impl<int&&, int>");
+    CHECK(type_at_mark(moved, "base* make<int&>()") == "impl<int&, int&>");
+    CHECK(type_at_mark(moved, "base* make<int&&>()") == "impl<int&&, int&&>");
     const char* body = "template <class T> struct a { T* x; }; struct b { b() { @new T; } };";
     CHECK(type_at_mark(body, "b::b()") == "T");  // some class that is called T
 }

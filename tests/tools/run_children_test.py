@@ -1,7 +1,7 @@
 """run_children_test.py PROGRAM COMPILER
 
-Programs under `allocscope run` that start others: which of them have reports, under which names, and
-what becomes of those that outlive the command.
+Programs under `allocscope run` that start others: which of them have reports, under which names,
+and what becomes of those that outlive the command.
 """
 import json
 import os

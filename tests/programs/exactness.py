@@ -10,7 +10,8 @@ bytes must be equal exactly, or differ by what the list explains.
 --packages     the Debian packages that a full run needs
 --json PATH    every number
 
-A program with which they do not agree is run once more, and that counts.
+A few programs depend on how many digits the number of their process has, or on the minute: run those
+that failed once more by their names, on a quiet machine.
 Prints a markdown table; the last line is "N passed, N failed, N left out".
 Exit code 0 when nothing failed, 77 when there is nothing to compare with.
 """
@@ -268,10 +269,6 @@ def compare_all(shop, programs, arguments, valgrind):
             truths.append("valgrind")
         try:
             row = examine(shop, program, subject, truths)
-            if row["word"] == "failed":
-                # Some depend on how many digits the number of their process has, or on the minute.
-                print_row({**row, "word": "once more"}, subject)
-                row = examine(shop, program, subject, truths)
             print_row(row, subject)
         except (left_out, cannot_judge, subprocess.TimeoutExpired) as error:
             row = {"name": program["name"], "word": "left out", "why": str(error)}

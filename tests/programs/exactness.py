@@ -10,8 +10,8 @@ bytes must be equal exactly, or differ by what the list explains.
 --packages     the Debian packages that a full run needs
 --json PATH    every number
 
-A few programs depend on how many digits the number of their process has, or on the minute: run those
-that failed once more by their names, on a quiet machine.
+A few programs depend on how many digits the number of their process has, or on the minute: run
+those that failed once more by their names, on a quiet machine.
 Prints a markdown table; the last line is "N passed, N failed, N left out".
 Exit code 0 when nothing failed, 77 when there is nothing to compare with.
 """

@@ -366,7 +366,7 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
     std::memcpy(taken.losses_before, window->losses_before, sizeof taken.losses_before);
     if (then == after_stats::forget) {
         facts.peak_bytes = peak_of_window(facts.slot, facts.opened_at);
-        begin_window(*window);
+        begin_window(*window, now_ns);
         announce(*window, 0);
         all_threads_are_outside();  // else an object born just now would be in neither report
         facts.range.until = window->open_at.load(memory_order::relaxed);

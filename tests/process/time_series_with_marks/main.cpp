@@ -169,6 +169,18 @@ void a_window_that_begins_anew_keeps_every_mark() {
     ALLOCSCOPE_EXPECT_EQUAL(marks, marker.marks);
 }
 
+// The times of a window that begins anew add up: what is between two of them belongs to one.
+void no_time_is_between_two_windows() {
+    using std::chrono::steady_clock;
+    allocscope::scope window{"again and again"};
+    const steady_clock::time_point begun = steady_clock::now();
+    std::uint64_t all_ns = 0;
+    for (int i = 0; i < 1000; ++i) all_ns += window.stats_and_forget().info().duration_ns;
+    const auto passed = std::chrono::nanoseconds{steady_clock::now() - begun}.count();
+    all_ns += window.stats_and_forget().info().duration_ns;
+    ALLOCSCOPE_EXPECT(all_ns >= static_cast<std::uint64_t>(passed));
+}
+
 void too_many_points_go_and_marks_stay() {
     timed_scope window{"long"};
     window.mark("first");
@@ -314,6 +326,7 @@ int main() {
     a_window_that_begins_anew_keeps_every_mark();  // first: no names have been read yet
     marks_have_the_numbers_of_their_moment();
     a_thread_takes_points_and_is_charged_to_nobody();
+    no_time_is_between_two_windows();
     too_many_points_go_and_marks_stay();
     threads_mark_and_stop_at_once();
     its_thread_takes_no_signals();

@@ -91,7 +91,7 @@ TEST_CASE("wrapped_request: a macro around the call says the type") {
 }
 
 TEST_CASE("wrapped_request: in C, a member that is called is a pointer to the function") {
-    const std::string grab = "void* grab(int kind, int n) { return @malloc(n); }\n";
+    const std::string two = "void* grab(int kind, int n) { return @malloc(n); }\n";
     const std::string call = "part* p = (part*)@hooks->get.one(sizeof(part));";
     CHECK(type_of(call, ".c") == "part");
     CHECK(type_of(call, ".cpp") == "?");
@@ -99,9 +99,9 @@ TEST_CASE("wrapped_request: in C, a member that is called is a pointer to the fu
     CHECK(type_of("long* p = (long*)@hooks->resize(f(1, 2), 3 * sizeof(long));", ".c") == "long");
     CHECK(type_of("void* grab(int n) { return @hooks->get(n); }\nlong* p = @grab(sizeof(long));",
                   ".c") == "long");
-    CHECK(type_of(grab + "part* p = (part*)@hooks->get(8, sizeof(part));", ".c") == "part");
-    CHECK(type_of(grab + "part* p = (part*)@hooks->get(sizeof(part), 8);", ".c") == "?");
-    CHECK(type_of(grab + "part* p = (part*)@hooks->get(8, sizeof(part));", ".cpp") == "?");
+    CHECK(type_of(two + "part* p = (part*)@hooks->get(8, sizeof(part));", ".c") == "part");
+    CHECK(type_of(two + "part* p = (part*)@hooks->get(sizeof(part), 8);", ".c") == "?");
+    CHECK(type_of(two + "part* p = (part*)@hooks->get(8, sizeof(part));", ".cpp") == "?");
 }
 
 TEST_CASE("wrapped_request: a function that may ask for another size says nothing") {

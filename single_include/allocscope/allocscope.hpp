@@ -19088,14 +19088,14 @@ inline void stop_following(const open_window& window) noexcept {
     process.followed.number.store(0, memory_order::release);
 }
 
-// Control lock. From now on the window owns what is born.
-inline void begin_window(open_window& window) noexcept {
+// Control lock. From now on the window owns what is born. Its time begins at `since_ns`.
+inline void begin_window(open_window& window, std::uint64_t since_ns) noexcept {
     const std::uint64_t now = process.clock.fetch_add(1, memory_order::acq_rel) + 1;
     const moving_sums meanwhile;
     window.retired = {};
     window.highest_read = 0;
     if (is_anything_lost.load(memory_order::relaxed)) read_losses(window.losses_before);
-    window.started_ns = monotonic_ns();
+    window.started_ns = since_ns;
     if (window.ages != nullptr) window.ages->clear();
     const std::uint64_t before = window.open_at.load(memory_order::relaxed);
     process.windows.begin(window, now);
@@ -19144,7 +19144,7 @@ inline window_id open_window_now(const char* name, const options& wanted) noexce
     window.instance.store(
         wanted.from == threads::all ? every_thread : self->instance.load(memory_order::relaxed),
         memory_order::relaxed);
-    begin_window(window);
+    begin_window(window, monotonic_ns());
     if (process.windows.open_count() == 1) {
         process.session_began_at = window.open_at.load(memory_order::relaxed);
         process.sees_every_event = false;
@@ -20385,7 +20385,7 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
     std::memcpy(taken.losses_before, window->losses_before, sizeof taken.losses_before);
     if (then == after_stats::forget) {
         facts.peak_bytes = peak_of_window(facts.slot, facts.opened_at);
-        begin_window(*window);
+        begin_window(*window, now_ns);
         announce(*window, 0);
         all_threads_are_outside();  // else an object born just now would be in neither report
         facts.range.until = window->open_at.load(memory_order::relaxed);

@@ -155,7 +155,7 @@ def report(build, judged, elsewhere, options, judge):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("--allocscope", required=True)
+    parser.add_argument("--allocscope", type=os.path.abspath, required=True)
     parser.add_argument("--compiler", default="clang++", help="writes the notes")
     parser.add_argument("--symbolizer", default="llvm-symbolizer")
     parser.add_argument("--cache", type=pathlib.Path, required=True)
@@ -163,7 +163,7 @@ def main():
     parser.add_argument("--input", default="", help="what the program reads")
     parser.add_argument("--show", default="wrong,elsewhere")
     parser.add_argument("--frames", type=int, default=0)
-    parser.add_argument("builds", nargs="+", type=pathlib.Path)
+    parser.add_argument("builds", nargs="+", type=lambda path: pathlib.Path(path).absolute())
     at = sys.argv.index("--")
     options = parser.parse_args(sys.argv[1:at])
     options.show = options.show.split(",")

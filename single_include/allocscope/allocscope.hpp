@@ -23373,6 +23373,11 @@ enum class name_kind {
     believed         // nobody knows, and every name is believed
 };
 
+// Whether a source file is compiled as C, as compilers conclude from its name.
+ALLOCSCOPE_INLINE bool is_c_source(text file) noexcept {
+    return file.ends_with(".c");
+}
+
 // What the debug information around the frame says about types.
 struct type_knowledge {
     name_kind (*kind)(void* context, text name) = nullptr;  // null: every name is believed
@@ -26821,7 +26826,7 @@ struct asked_place {
                 is_folded ? nullptr : &asked_place::meaning,
                 is_folded ? nullptr : &asked_place::made,
                 is_folded ? nullptr : &asked_place::has_call_at,
-                file.ends_with(".c")};
+                symbolize::is_c_source(file)};
     }
 
 private:
@@ -32240,7 +32245,7 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         if (is_standard_header(frames[i].file)) break;
         const source_outline* file = nullptr;
         const std::size_t at = token_of(frames[i], sources, file);
-        const bool is_c = frames[i].file.ends_with(".c");
+        const bool is_c = is_c_source(frames[i].file);
         const std::size_t open = at != 0 ? bracket_of_call(*file, at, is_c) : 0;
         if (open == 0) break;
         const text name = file->text_at(open - 1);

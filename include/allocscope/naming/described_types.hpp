@@ -185,7 +185,7 @@ struct asked_place {
                 is_folded ? nullptr : &asked_place::meaning,
                 is_folded ? nullptr : &asked_place::made,
                 is_folded ? nullptr : &asked_place::has_call_at,
-                file.ends_with(".c")};
+                symbolize::is_c_source(file)};
     }
 
 private:

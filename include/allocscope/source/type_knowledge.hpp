@@ -30,6 +30,11 @@ enum class name_kind {
     believed         // nobody knows, and every name is believed
 };
 
+// Whether a source file is compiled as C, as compilers conclude from its name.
+ALLOCSCOPE_INLINE bool is_c_source(text file) noexcept {
+    return file.ends_with(".c");
+}
+
 // What the debug information around the frame says about types.
 struct type_knowledge {
     name_kind (*kind)(void* context, text name) = nullptr;  // null: every name is believed

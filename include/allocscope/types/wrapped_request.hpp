@@ -23,6 +23,7 @@
 #include <allocscope/source/new_expressions.hpp>
 #include <allocscope/source/new_reader.hpp>
 #include <allocscope/source/source_cache.hpp>
+#include <allocscope/source/type_knowledge.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/called_name.hpp>
 #include <allocscope/types/handed_on_size.hpp>
@@ -92,7 +93,7 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         if (is_standard_header(frames[i].file)) break;
         const source_outline* file = nullptr;
         const std::size_t at = token_of(frames[i], sources, file);
-        const bool is_c = frames[i].file.ends_with(".c");
+        const bool is_c = is_c_source(frames[i].file);
         const std::size_t open = at != 0 ? bracket_of_call(*file, at, is_c) : 0;
         if (open == 0) break;
         const text name = file->text_at(open - 1);

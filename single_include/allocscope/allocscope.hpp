@@ -845,10 +845,10 @@ public:
         // docs/sampling.md.
         std::uint64_t objects_low, objects_high;
         std::uint64_t bytes_low, bytes_high;
-        // How the type was found: "report", "allocator", "make_function", "vtable", "source" or
-        // "unsized_vtable"; "" when the type is not known. The last two are no proof: a type with
-        // "source" was read in the source file, which may have changed since. See
-        // docs/types_and_places.md.
+        // How the type was found: "report", "allocator", "make_function", "vtable", "source",
+        // "constructor" or "unsized_vtable"; "" when the type is not known. The last three are no
+        // proof: a type with "source" was read in the source file, which may have changed since.
+        // See docs/types_and_places.md.
         const char* type_source;
     };
 
@@ -22033,6 +22033,7 @@ enum class type_evidence : unsigned char {
     made_object,      // std::make_unique<T> or std::any did, for one T if the block is as large
     vtable,           // a live object points to the vtable of T, and is as large as a T
     source_text,      // the source has `new T` at that line and column
+    constructor,      // the code calls a constructor of T there, and the block is as large as a T
     unsized_vtable    // the same as vtable, but the size of a T is unknown
 };
 
@@ -22050,6 +22051,8 @@ inline const char* word_of(type_evidence evidence) noexcept {
             return "vtable";
         case type_evidence::source_text:
             return "source";
+        case type_evidence::constructor:
+            return "constructor";
         case type_evidence::unsized_vtable:
             return "unsized_vtable";
         case type_evidence::none:
@@ -22064,8 +22067,8 @@ struct type_answer {
     bool is_array = false;  // the source says so: the block may be larger than one object
     // The answer if there is no name, or the name is refuted, and the block is as large as such an
     // object: "app::part". "app::box<" or "app::box<int" means a class made from that template,
-    // with that first argument; "<int, app::part>" one of these; path_components also a text. "":
-    // there is no candidate.
+    // with that first argument; "<int, app::part>" one of these, and "(app::part, app::whole)" one
+    // whose constructor is called; path_components also a text. "": there is no candidate.
     text candidate = {};
 
     ALLOCSCOPE_PURE bool is_known() const noexcept { return evidence != type_evidence::none; }
@@ -23040,17 +23043,6 @@ enum class asked_name {
     result      // what the function returns; the name is ""
 };
 
-// What several functions make, if they all make the same.
-struct made_type {
-    text type;
-    bool is_certain = true;
-
-    void add(text made) noexcept {
-        is_certain = is_certain && (type.empty() || made.empty() || made == type);
-        if (!made.empty()) type = made;
-    }
-};
-
 class entry_types {
 public:
     ALLOCSCOPE_INLINE entry_types(arena& memory, debug_units& units, entry_names& names) noexcept
@@ -23398,8 +23390,9 @@ struct type_knowledge {
     // there is no such information.
     text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
     // What a constructor or function named `own` makes that the frame's function calls at the first
-    // of these places where that is certain; "" if it is at none. If `own` is "", any constructor.
-    // The file is that of the frame.
+    // of these places where that is certain; "" if it is at none. If `own` is "", the classes of
+    // all constructors at the first place that has any: "app::part, std::string". The file is that
+    // of the frame.
     text (*made)(void* context, text own, const source_places& places, arena& memory) = nullptr;
     // Whether the frame's function has, for a place in the source, code that calls the same as the
     // frame. Null: that is not known.
@@ -23844,8 +23837,8 @@ inline std::uint64_t folded_meaning(module_functions& functions, std::uint64_t r
     return is_folded && !functions.may_be_alias(meant) ? meant : 0;
 }
 
-// Calls `visit(return_address, entry)` for each direct call between two addresses of a function if
-// it is certain which function the call means.
+// Calls `visit(return_address, entry)` for each direct call between two addresses of a function:
+// the entry of the function that it means in the source, as far as that is described.
 template <class Visit>
 void each_call(module_functions& functions, std::uint64_t begin, std::uint64_t end,
                const Visit& visit) {
@@ -23855,8 +23848,8 @@ void each_call(module_functions& functions, std::uint64_t begin, std::uint64_t e
     for (std::uint64_t at = begin + machine_code::call_bytes; at <= end; ++at) {
         const std::uint64_t callee = functions.code().called_before(at);
         if (callee == 0) continue;
-        const std::uint64_t meant =
-            sites.is_empty() ? functions.entry_of(callee) : sites.called_before(at);
+        std::uint64_t meant = sites.called_before(at);
+        if (meant == 0) meant = functions.entry_of(callee);  // g++ describes no constructor
         if (meant != 0) visit(at, meant);
     }
 }
@@ -25443,7 +25436,8 @@ public:
 
     // What is made at the first of these places that tells it, in the function of a frame of this
     // address: the only type that a constructor or function named `own` makes which is called or
-    // inlined there. "" if no place tells it.
+    // inlined there. If `own` is "", the classes of all constructors there: "app::part, app::lid".
+    // "" if no place tells it.
     text made_at(std::uint64_t linked_address, text function, text file,
                  const source_places& places, text own, arena& memory) {
         const described_function found = function_at(linked_address);
@@ -25452,25 +25446,41 @@ public:
         const std::size_t around = inlined_as(found, linked_address, function);
         const line_table& lines = lines_of(*found.unit);
         entry_types types{memory, *found.units, *found.names};
+        struct made_type {
+            std::size_t at;
+            text type;
+        };
         list<made_type> made{memory};
-        made.resize(places.count());
+        const auto add = [&](std::size_t at, std::uint64_t entry) {
+            const made_type found_type{at, types.made_by(entry, own)};
+            bool is_new = !found_type.type.empty();
+            for (const made_type& each : made) {
+                is_new = is_new && (each.at != at || each.type != found_type.type);
+            }
+            if (is_new) made.push_back(found_type);
+        };
         for (std::size_t i = 0; i < calls.size(); ++i) {
             const inlined_call& call = calls[i];
             if (call.parent != around) continue;
             const std::size_t at = places.find(call.call_line, call.call_column);
             if (at == places.count() || lines.path_of(call.call_file, texts()) != file) continue;
-            made[at].add(types.made_by(call.entry, own));
+            add(at, call.entry);
         }
         lines_in(found, linked_address)
             .any_code_of(file, places, [&](std::size_t at, std::uint64_t begin, std::uint64_t end) {
                 each_call(functions(), begin, end, [&](std::uint64_t behind, std::uint64_t entry) {
                     const bool is_there = calls.innermost_at(behind - 1) == around;
-                    if (is_there) made[at].add(types.made_by(entry, own));
+                    if (is_there) add(at, entry);
                 });
                 return false;
             });
-        for (const made_type& each : made) {
-            if (each.is_certain && !each.type.empty()) return each.type;
+        for (std::size_t at = 0; at < places.count(); ++at) {
+            text_out all{memory};
+            std::size_t count = 0;
+            for (const made_type& each : made) {
+                if (each.at == at) all << (count++ == 0 ? "" : ", ") << each.type;
+            }
+            if (count == 1 || (own.empty() && count != 0)) return all.view();
         }
         return {};
     }
@@ -30773,6 +30783,41 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_BARE_REQUESTS_HPP
 
+// constructed_class.hpp - the class whose constructor the code calls for the memory that it got.
+
+#ifndef ALLOCSCOPE_TYPES_CONSTRUCTED_CLASS_HPP
+#define ALLOCSCOPE_TYPES_CONSTRUCTED_CLASS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// "(app::part, app::whole)", a type_answer::candidate, for the frame that asked for the memory; ""
+// if there is none. Classes of the standard library do not count: an aggregate has no constructor,
+// and that of its first member, mostly such a class, has its place.
+inline text constructed_classes(arena& memory, const code_frame& frame,
+                                const type_knowledge& knowledge) {
+    constexpr std::uint32_t new_and_space = 4;
+    const auto line = static_cast<std::uint32_t>(frame.line);
+    const auto column = static_cast<std::uint32_t>(frame.column);
+    // g++ places both calls at one token. clang places the constructor at the name of the class.
+    const line_and_column places[] = {{line, column}, {line, column + new_and_space}};
+    if (column == 0) return {};
+    text_out classes{memory};
+    const text made = knowledge.made_by({}, {places, 2}, memory);
+    for (const text each : split_arguments(memory, joined(memory, "(", made, ")"))) {
+        if (each.starts_with("std::")) continue;
+        classes << (classes.empty() ? "(" : ", ") << each;
+    }
+    return classes.empty() ? text{} : (classes << ')').view();
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_CONSTRUCTED_CLASS_HPP
+
 // handed_on_size.hpp - whether an operator new or a memory resource passes on the size that it got.
 
 #ifndef ALLOCSCOPE_TYPES_HANDED_ON_SIZE_HPP
@@ -31281,17 +31326,6 @@ public:
         return joined(memory_, path, "<>");
     }
 
-    // The class whose constructor is called for the expression, whatever its type is called; "" if
-    // that is not certain. From version 13 on, g++ gives the place of an aggregate to the
-    // constructors of its members, which are mostly the standard library's.
-    text constructed() const {
-        if (expression_.is_request || expression_.is_of_value) return {};
-        const text type = made_by_call({});
-        if (type.starts_with("std::")) return {};
-        const function_name name = parse_function_name(memory_, type);
-        return name.is_known() && may_be_default_of(name.last().name) ? text{} : type;
-    }
-
     // Whether a `new` in a default argument may have the place of this one.
     ALLOCSCOPE_INLINE bool shares_place() const {
         return file_.has_new_in_default(own_word(file_, expression_)) ||
@@ -31320,23 +31354,21 @@ private:
         return are_known ? types.view() : text{};
     }
 
-    // The class whose constructor is called for the expression, or what the function returns that
-    // is called in `new auto(f(x))`. The places are those at which compilers put the call: the last
-    // token or the `new`; the name, with its scopes or without; the bracket behind it. "" if that
-    // is not certain.
+    // The class of the constructor that is called for the expression, or what the function returns
+    // that is called in `new auto(f(x))`; `own` is its name. The places are those at which
+    // compilers put the call: the last token or the `new`; the name, with its scopes or without;
+    // the bracket behind it. "" if that is not certain.
     text made_by_call(text own) const {
         const std::size_t open = expression_.type_end;
         const std::size_t tokens[] = {expression_.last, expression_.begin, expression_.type_begin,
                                       open - 1, open};
         line_and_column places[5];
-        // Brackets may belong to arguments, and an expression without a type has none.
-        const std::size_t count = own.empty() ? 3 : 5;
-        for (std::size_t i = 0; i < count; ++i) {
+        for (int i = 0; i < 5; ++i) {
             const source_token& token = file_.tokens()[tokens[i]];
             places[i] = {static_cast<std::uint32_t>(token.line),
                          static_cast<std::uint32_t>(token.column)};
         }
-        return named(knowledge_.made_by(own, {places, count}, memory_));
+        return named(knowledge_.made_by(own, {places, 5}, memory_));
     }
 
     // Whether the name is that of a built-in type or of a class in the file, and not an alias.
@@ -31530,7 +31562,6 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
             spelling.is_undescribed(own)) {
             type = deduced;
         }
-        if (is_asked && deduced.empty()) deduced = spelling.constructed();
         if (is_asked && deduced.empty()) deduced = spelling.begun();
         notes->deduced = copy_of(names.memory(), deduced);
     }
@@ -32492,6 +32523,7 @@ struct known_fits {
     size_fit of_vtable = size_fit::unknown;
     size_fit of_answer = size_fit::unknown;
     size_fit of_candidate = size_fit::unknown;
+    type_evidence candidate_evidence = type_evidence::source_text;
 };
 
 // Completes an answer with `vtable_symbol`, the demangled symbol into which the first word of a
@@ -32504,7 +32536,7 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
     bool is_refuted = so_far.is_known() && fits.of_answer == size_fit::other;
     if (so_far.evidence == type_evidence::made_object && !is_refuted) return so_far;
     if ((is_refuted || !so_far.is_known()) && fits.of_candidate == size_fit::same) {
-        so_far = printed_answer(memory, so_far.candidate, type_evidence::source_text);
+        so_far = printed_answer(memory, so_far.candidate, fits.candidate_evidence);
         is_refuted = false;
     }
     so_far.candidate = {};
@@ -32607,6 +32639,11 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
     if (!is_told || notes.shares_place) {
         add_implied(names, frame, sources, knowledge, request.handing, answer);
     }
+    if (!answer.is_known() && answer.candidate.empty()) {
+        const borrowed_memory meanwhile{names.scratch()};
+        answer.candidate =
+            copy_of(names.memory(), constructed_classes(names.scratch(), frame, knowledge));
+    }
     frames[asking].file = frame.file;
     frames[asking].line = frame.line;
     return answer;
@@ -32679,11 +32716,13 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
         type = {symbolize::part_of_path(bytes), symbolize::type_evidence::make_frame};
         return;
     }
-    if (candidate.starts_with("<")) {
+    const bool is_constructed = candidate.starts_with("(");
+    if (candidate.starts_with("<") || is_constructed) {
         type.candidate = symbolize::fitting_type(scratch, type.candidate, [&](text each) {
             return fit_at(stack.asking_address(), each);
         });
         if (!type.candidate.empty()) fits.of_candidate = size_fit::same;
+        if (is_constructed) fits.candidate_evidence = symbolize::type_evidence::constructor;
     } else if (symbolize::is_begun_class(type.candidate)) {
         const symbolize::type_names* types = known.types_at(stack, stack.asking_address());
         type.candidate = types != nullptr
@@ -45804,7 +45843,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-FYm+bkJiPdlmkwyUC1xanAp/ZGePLCnked6kdRi08eQ=';
+script-src 'sha256-jUyFRb46BBdqE8MwESQMic/QyNmSyPl5qR+bcqSH9w8=';
 style-src 'sha256-hA7O9UUgUZRLmHCbPq5u9zuZrVqXE3nQQvn7ibNHBQM=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
@@ -47603,6 +47642,7 @@ const type_sources = { report: 'reported by the program',
 allocator: 'from the allocator that was called', make_function: 'from the function that makes it',
 vtable: 'from the vtable of a live object',
 source: 'read in the source file, which may have changed since',
+constructor: 'from the constructor that is called for the block',
 unsized_vtable: 'from the vtable of a live object of unknown size' };
 const library_names = /^(std|__gnu_cxx|__cxxabiv1|allocscope|__gnu_debug|operator (new|delete))\b/;
 const library_files =
@@ -54100,7 +54140,7 @@ ALLOCSCOPE_NAMESPACE_END
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 // Which types a snapshot shows. Types from the rungs "report", "allocator", "make_function" and
-// "vtable" are proven, types from "source" and "unsized_vtable" are not: docs/types_and_places.md.
+// "vtable" are proven, types from other rungs are not: docs/types_and_places.md.
 enum class shown_types {
     all,
     proven,      // "?" replaces a type that is not proven

@@ -290,6 +290,7 @@ const type_sources = {
   make_function: 'from the function that makes it',
   vtable: 'from the vtable of a live object',
   source: 'read in the source file, which may have changed since',
+  constructor: 'from the constructor that is called for the block',
   unsized_vtable: 'from the vtable of a live object of unknown size'
 };
 

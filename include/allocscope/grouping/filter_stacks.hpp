@@ -47,7 +47,7 @@
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 // Which types a snapshot shows. Types from the rungs "report", "allocator", "make_function" and
-// "vtable" are proven, types from "source" and "unsized_vtable" are not: docs/types_and_places.md.
+// "vtable" are proven, types from other rungs are not: docs/types_and_places.md.
 enum class shown_types {
     all,
     proven,      // "?" replaces a type that is not proven

@@ -82,11 +82,13 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
         type = {symbolize::part_of_path(bytes), symbolize::type_evidence::make_frame};
         return;
     }
-    if (candidate.starts_with("<")) {
+    const bool is_constructed = candidate.starts_with("(");
+    if (candidate.starts_with("<") || is_constructed) {
         type.candidate = symbolize::fitting_type(scratch, type.candidate, [&](text each) {
             return fit_at(stack.asking_address(), each);
         });
         if (!type.candidate.empty()) fits.of_candidate = size_fit::same;
+        if (is_constructed) fits.candidate_evidence = symbolize::type_evidence::constructor;
     } else if (symbolize::is_begun_class(type.candidate)) {
         const symbolize::type_names* types = known.types_at(stack, stack.asking_address());
         type.candidate = types != nullptr

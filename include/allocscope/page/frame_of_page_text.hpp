@@ -20,7 +20,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-FYm+bkJiPdlmkwyUC1xanAp/ZGePLCnked6kdRi08eQ=';
+script-src 'sha256-jUyFRb46BBdqE8MwESQMic/QyNmSyPl5qR+bcqSH9w8=';
 style-src 'sha256-hA7O9UUgUZRLmHCbPq5u9zuZrVqXE3nQQvn7ibNHBQM=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"

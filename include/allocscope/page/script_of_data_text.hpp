@@ -138,6 +138,7 @@ const type_sources = { report: 'reported by the program',
 allocator: 'from the allocator that was called', make_function: 'from the function that makes it',
 vtable: 'from the vtable of a live object',
 source: 'read in the source file, which may have changed since',
+constructor: 'from the constructor that is called for the block',
 unsized_vtable: 'from the vtable of a live object of unknown size' };
 const library_names = /^(std|__gnu_cxx|__cxxabiv1|allocscope|__gnu_debug|operator (new|delete))\b/;
 const library_files =

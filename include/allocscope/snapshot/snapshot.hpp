@@ -73,10 +73,10 @@ public:
         // docs/sampling.md.
         std::uint64_t objects_low, objects_high;
         std::uint64_t bytes_low, bytes_high;
-        // How the type was found: "report", "allocator", "make_function", "vtable", "source" or
-        // "unsized_vtable"; "" when the type is not known. The last two are no proof: a type with
-        // "source" was read in the source file, which may have changed since. See
-        // docs/types_and_places.md.
+        // How the type was found: "report", "allocator", "make_function", "vtable", "source",
+        // "constructor" or "unsized_vtable"; "" when the type is not known. The last three are no
+        // proof: a type with "source" was read in the source file, which may have changed since.
+        // See docs/types_and_places.md.
         const char* type_source;
     };
 

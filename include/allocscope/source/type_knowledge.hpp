@@ -55,8 +55,9 @@ struct type_knowledge {
     // there is no such information.
     text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
     // What a constructor or function named `own` makes that the frame's function calls at the first
-    // of these places where that is certain; "" if it is at none. If `own` is "", any constructor.
-    // The file is that of the frame.
+    // of these places where that is certain; "" if it is at none. If `own` is "", the classes of
+    // all constructors at the first place that has any: "app::part, std::string". The file is that
+    // of the frame.
     text (*made)(void* context, text own, const source_places& places, arena& memory) = nullptr;
     // Whether the frame's function has, for a place in the source, code that calls the same as the
     // frame. Null: that is not known.

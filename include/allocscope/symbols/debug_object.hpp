@@ -125,7 +125,8 @@ public:
 
     // What is made at the first of these places that tells it, in the function of a frame of this
     // address: the only type that a constructor or function named `own` makes which is called or
-    // inlined there. "" if no place tells it.
+    // inlined there. If `own` is "", the classes of all constructors there: "app::part, app::lid".
+    // "" if no place tells it.
     text made_at(std::uint64_t linked_address, text function, text file,
                  const source_places& places, text own, arena& memory) {
         const described_function found = function_at(linked_address);
@@ -134,25 +135,41 @@ public:
         const std::size_t around = inlined_as(found, linked_address, function);
         const line_table& lines = lines_of(*found.unit);
         entry_types types{memory, *found.units, *found.names};
+        struct made_type {
+            std::size_t at;
+            text type;
+        };
         list<made_type> made{memory};
-        made.resize(places.count());
+        const auto add = [&](std::size_t at, std::uint64_t entry) {
+            const made_type found_type{at, types.made_by(entry, own)};
+            bool is_new = !found_type.type.empty();
+            for (const made_type& each : made) {
+                is_new = is_new && (each.at != at || each.type != found_type.type);
+            }
+            if (is_new) made.push_back(found_type);
+        };
         for (std::size_t i = 0; i < calls.size(); ++i) {
             const inlined_call& call = calls[i];
             if (call.parent != around) continue;
             const std::size_t at = places.find(call.call_line, call.call_column);
             if (at == places.count() || lines.path_of(call.call_file, texts()) != file) continue;
-            made[at].add(types.made_by(call.entry, own));
+            add(at, call.entry);
         }
         lines_in(found, linked_address)
             .any_code_of(file, places, [&](std::size_t at, std::uint64_t begin, std::uint64_t end) {
                 each_call(functions(), begin, end, [&](std::uint64_t behind, std::uint64_t entry) {
                     const bool is_there = calls.innermost_at(behind - 1) == around;
-                    if (is_there) made[at].add(types.made_by(entry, own));
+                    if (is_there) add(at, entry);
                 });
                 return false;
             });
-        for (const made_type& each : made) {
-            if (each.is_certain && !each.type.empty()) return each.type;
+        for (std::size_t at = 0; at < places.count(); ++at) {
+            text_out all{memory};
+            std::size_t count = 0;
+            for (const made_type& each : made) {
+                if (each.at == at) all << (count++ == 0 ? "" : ", ") << each.type;
+            }
+            if (count == 1 || (own.empty() && count != 0)) return all.view();
         }
         return {};
     }

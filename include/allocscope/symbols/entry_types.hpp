@@ -46,17 +46,6 @@ enum class asked_name {
     result      // what the function returns; the name is ""
 };
 
-// What several functions make, if they all make the same.
-struct made_type {
-    text type;
-    bool is_certain = true;
-
-    void add(text made) noexcept {
-        is_certain = is_certain && (type.empty() || made.empty() || made == type);
-        if (!made.empty()) type = made;
-    }
-};
-
 class entry_types {
 public:
     ALLOCSCOPE_INLINE entry_types(arena& memory, debug_units& units, entry_names& names) noexcept

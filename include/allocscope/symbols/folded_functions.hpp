@@ -75,8 +75,8 @@ inline std::uint64_t folded_meaning(module_functions& functions, std::uint64_t r
     return is_folded && !functions.may_be_alias(meant) ? meant : 0;
 }
 
-// Calls `visit(return_address, entry)` for each direct call between two addresses of a function if
-// it is certain which function the call means.
+// Calls `visit(return_address, entry)` for each direct call between two addresses of a function:
+// the entry of the function that it means in the source, as far as that is described.
 template <class Visit>
 void each_call(module_functions& functions, std::uint64_t begin, std::uint64_t end,
                const Visit& visit) {
@@ -86,8 +86,8 @@ void each_call(module_functions& functions, std::uint64_t begin, std::uint64_t e
     for (std::uint64_t at = begin + machine_code::call_bytes; at <= end; ++at) {
         const std::uint64_t callee = functions.code().called_before(at);
         if (callee == 0) continue;
-        const std::uint64_t meant =
-            sites.is_empty() ? functions.entry_of(callee) : sites.called_before(at);
+        std::uint64_t meant = sites.called_before(at);
+        if (meant == 0) meant = functions.entry_of(callee);  // g++ describes no constructor
         if (meant != 0) visit(at, meant);
     }
 }

@@ -24,6 +24,7 @@ enum class type_evidence : unsigned char {
     made_object,      // std::make_unique<T> or std::any did, for one T if the block is as large
     vtable,           // a live object points to the vtable of T, and is as large as a T
     source_text,      // the source has `new T` at that line and column
+    constructor,      // the code calls a constructor of T there, and the block is as large as a T
     unsized_vtable    // the same as vtable, but the size of a T is unknown
 };
 
@@ -41,6 +42,8 @@ inline const char* word_of(type_evidence evidence) noexcept {
             return "vtable";
         case type_evidence::source_text:
             return "source";
+        case type_evidence::constructor:
+            return "constructor";
         case type_evidence::unsized_vtable:
             return "unsized_vtable";
         case type_evidence::none:
@@ -55,8 +58,8 @@ struct type_answer {
     bool is_array = false;  // the source says so: the block may be larger than one object
     // The answer if there is no name, or the name is refuted, and the block is as large as such an
     // object: "app::part". "app::box<" or "app::box<int" means a class made from that template,
-    // with that first argument; "<int, app::part>" one of these; path_components also a text. "":
-    // there is no candidate.
+    // with that first argument; "<int, app::part>" one of these, and "(app::part, app::whole)" one
+    // whose constructor is called; path_components also a text. "": there is no candidate.
     text candidate = {};
 
     ALLOCSCOPE_PURE bool is_known() const noexcept { return evidence != type_evidence::none; }

@@ -253,17 +253,6 @@ public:
         return joined(memory_, path, "<>");
     }
 
-    // The class whose constructor is called for the expression, whatever its type is called; "" if
-    // that is not certain. From version 13 on, g++ gives the place of an aggregate to the
-    // constructors of its members, which are mostly the standard library's.
-    text constructed() const {
-        if (expression_.is_request || expression_.is_of_value) return {};
-        const text type = made_by_call({});
-        if (type.starts_with("std::")) return {};
-        const function_name name = parse_function_name(memory_, type);
-        return name.is_known() && may_be_default_of(name.last().name) ? text{} : type;
-    }
-
     // Whether a `new` in a default argument may have the place of this one.
     ALLOCSCOPE_INLINE bool shares_place() const {
         return file_.has_new_in_default(own_word(file_, expression_)) ||
@@ -292,23 +281,21 @@ private:
         return are_known ? types.view() : text{};
     }
 
-    // The class whose constructor is called for the expression, or what the function returns that
-    // is called in `new auto(f(x))`. The places are those at which compilers put the call: the last
-    // token or the `new`; the name, with its scopes or without; the bracket behind it. "" if that
-    // is not certain.
+    // The class of the constructor that is called for the expression, or what the function returns
+    // that is called in `new auto(f(x))`; `own` is its name. The places are those at which
+    // compilers put the call: the last token or the `new`; the name, with its scopes or without;
+    // the bracket behind it. "" if that is not certain.
     text made_by_call(text own) const {
         const std::size_t open = expression_.type_end;
         const std::size_t tokens[] = {expression_.last, expression_.begin, expression_.type_begin,
                                       open - 1, open};
         line_and_column places[5];
-        // Brackets may belong to arguments, and an expression without a type has none.
-        const std::size_t count = own.empty() ? 3 : 5;
-        for (std::size_t i = 0; i < count; ++i) {
+        for (int i = 0; i < 5; ++i) {
             const source_token& token = file_.tokens()[tokens[i]];
             places[i] = {static_cast<std::uint32_t>(token.line),
                          static_cast<std::uint32_t>(token.column)};
         }
-        return named(knowledge_.made_by(own, {places, count}, memory_));
+        return named(knowledge_.made_by(own, {places, 5}, memory_));
     }
 
     // Whether the name is that of a built-in type or of a class in the file, and not an alias.
@@ -502,7 +489,6 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
             spelling.is_undescribed(own)) {
             type = deduced;
         }
-        if (is_asked && deduced.empty()) deduced = spelling.constructed();
         if (is_asked && deduced.empty()) deduced = spelling.begun();
         notes->deduced = copy_of(names.memory(), deduced);
     }

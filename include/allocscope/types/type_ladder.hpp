@@ -40,6 +40,7 @@
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/bare_requests.hpp>
 #include <allocscope/types/called_name.hpp>
+#include <allocscope/types/constructed_class.hpp>
 #include <allocscope/types/handed_on_size.hpp>
 #include <allocscope/types/implied_new.hpp>
 #include <allocscope/types/library_calls.hpp>
@@ -245,6 +246,7 @@ struct known_fits {
     size_fit of_vtable = size_fit::unknown;
     size_fit of_answer = size_fit::unknown;
     size_fit of_candidate = size_fit::unknown;
+    type_evidence candidate_evidence = type_evidence::source_text;
 };
 
 // Completes an answer with `vtable_symbol`, the demangled symbol into which the first word of a
@@ -257,7 +259,7 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_sy
     bool is_refuted = so_far.is_known() && fits.of_answer == size_fit::other;
     if (so_far.evidence == type_evidence::made_object && !is_refuted) return so_far;
     if ((is_refuted || !so_far.is_known()) && fits.of_candidate == size_fit::same) {
-        so_far = printed_answer(memory, so_far.candidate, type_evidence::source_text);
+        so_far = printed_answer(memory, so_far.candidate, fits.candidate_evidence);
         is_refuted = false;
     }
     so_far.candidate = {};
@@ -359,6 +361,11 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
     }
     if (!is_told || notes.shares_place) {
         add_implied(names, frame, sources, knowledge, request.handing, answer);
+    }
+    if (!answer.is_known() && answer.candidate.empty()) {
+        const borrowed_memory meanwhile{names.scratch()};
+        answer.candidate =
+            copy_of(names.memory(), constructed_classes(names.scratch(), frame, knowledge));
     }
     frames[asking].file = frame.file;
     frames[asking].line = frame.line;

@@ -1,0 +1,55 @@
+// constructed_class.hpp - the class whose constructor the code calls for the memory that it got.
+//
+// Room:     types (floor 9), not malloc-safe
+// Called:   by type_ladder.hpp, where the source does not say what is made, or cannot be read
+// Threads:  any
+// Memory:   of the given arena
+//
+//     part* p = new part(3);    calls operator new, and app::part::part(int) at the same place
+//
+// Other constructors may have that place, too: all those in the text of one macro, and those of
+// what is converted to an argument. So these classes are candidates: one of them must be as large
+// as the block.
+
+#ifndef ALLOCSCOPE_TYPES_CONSTRUCTED_CLASS_HPP
+#define ALLOCSCOPE_TYPES_CONSTRUCTED_CLASS_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/source/type_knowledge.hpp>
+#include <allocscope/spelling/name_brackets.hpp>
+#include <allocscope/symbols/code_location.hpp>
+
+#include <cstdint>  // uint32_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// "(app::part, app::whole)", a type_answer::candidate, for the frame that asked for the memory; ""
+// if there is none. Classes of the standard library do not count: an aggregate has no constructor,
+// and that of its first member, mostly such a class, has its place.
+inline text constructed_classes(arena& memory, const code_frame& frame,
+                                const type_knowledge& knowledge) {
+    constexpr std::uint32_t new_and_space = 4;
+    const auto line = static_cast<std::uint32_t>(frame.line);
+    const auto column = static_cast<std::uint32_t>(frame.column);
+    // g++ places both calls at one token. clang places the constructor at the name of the class.
+    const line_and_column places[] = {{line, column}, {line, column + new_and_space}};
+    if (column == 0) return {};
+    text_out classes{memory};
+    const text made = knowledge.made_by({}, {places, 2}, memory);
+    for (const text each : split_arguments(memory, joined(memory, "(", made, ")"))) {
+        if (each.starts_with("std::")) continue;
+        classes << (classes.empty() ? "(" : ", ") << each;
+    }
+    return classes.empty() ? text{} : (classes << ')').view();
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_CONSTRUCTED_CLASS_HPP

@@ -22066,9 +22066,9 @@ struct type_answer {
     type_evidence evidence = type_evidence::none;
     bool is_array = false;  // the source says so: the block may be larger than one object
     // The answer if there is no name, or the name is refuted, and the block is as large as such an
-    // object: "app::part". "app::box<" or "app::box<int" means a class made from that template,
-    // with that first argument; "<int, app::part>" one of these, and "(app::part, app::whole)" one
-    // whose constructor is called; path_components also a text. "": there is no candidate.
+    // object: "app::part". "app::box<>" means a class made from that template, if a vtable says
+    // which. "<int, app::part>" is one of these, and "(app::part, app::whole)" one of these whose
+    // constructor is called. path_components may also be a text. "": there is no candidate.
     text candidate = {};
 
     ALLOCSCOPE_PURE bool is_known() const noexcept { return evidence != type_evidence::none; }
@@ -22231,9 +22231,6 @@ public:
         return type == nullptr;
     }
 
-    // Whether some types have their names in a unit that could not be read.
-    ALLOCSCOPE_INLINE bool lacks_names() const noexcept { return lacks_names_; }
-
     // False with -g1: the unit describes no types, but perhaps the scopes of functions.
     ALLOCSCOPE_INLINE bool has_sizes() const noexcept { return has_sizes_; }
 
@@ -22340,7 +22337,6 @@ private:
                 into.bytes = value.number;
             } else if (name == detail::dwarf::at_signature) {
                 const debug_units::told_type told = unit.home->read_type(value.number);
-                lacks_names_ = lacks_names_ || (told.name.empty() && into.whole.empty());
                 into.bytes = told.bytes;
                 if (into.whole.empty()) into.whole = told.name;
             }
@@ -22406,7 +22402,6 @@ private:
     }
 
     table<text, const named_type*> names_;
-    bool lacks_names_ = false;
     bool has_sizes_ = false;
 };
 
@@ -26910,67 +26905,6 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
 
-// deduced_class.hpp - finds the class that a compiler deduced for `new box(1)`.
-
-#ifndef ALLOCSCOPE_TYPES_DEDUCED_CLASS_HPP
-#define ALLOCSCOPE_TYPES_DEDUCED_CLASS_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// Whether a type_answer::candidate names a template whose arguments the compiler has deduced.
-ALLOCSCOPE_INLINE bool is_begun_class(text candidate) noexcept {
-    return candidate.contains("<") && !has_all_arguments(candidate);
-}
-
-// Which of the types in "<int, app::part>" is as large as the block, as `fit(type)` says; "" if
-// that is not certain.
-template <class Fit>
-text fitting_type(arena& memory, text types, const Fit& fit) {
-    text found;
-    for (const text each : split_arguments(memory, types)) {
-        const text type = pretty_type(memory, each);
-        const size_fit is_fit = fit(type);
-        const bool is_second = is_fit == size_fit::same && !found.empty() && found != type;
-        if (is_fit == size_fit::unknown || is_second) return {};
-        if (is_fit == size_fit::same) found = type;
-    }
-    return found;
-}
-
-// The only class of the template that is as large as the block; "" if that is not certain. `begun`
-// is "app::box<", followed by the first template argument if that is known.
-inline text deduced_class(arena& memory, text begun, const type_names& known,
-                          std::uint64_t block_bytes) {
-    const text path = begun.substr(0, begun.find('<'));
-    const text first = begun.substr(path.size() + 1);
-    const std::size_t scopes = path.rfind(':');
-    const text own = scopes == no_position ? path : path.substr(scopes + 1);
-    text found;
-    if (known.lacks_names()) return {};  // the class may be one without a name
-    for (const named_type* each = known.all(own); each != nullptr; each = each->next) {
-        const text whole = pretty_type(memory, each->whole);
-        const list<text> arguments = split_arguments(memory, whole.substr(own.size()));
-        if (arguments.empty() || (each->bytes == 0 && first.empty())) return {};
-        if (!first.empty() && arguments[0] != first) continue;
-        const bool is_there =
-            each->qualified == path || each->qualified.ends_with(joined(memory, "::", path));
-        if (!is_there || each->bytes == 0) return {};
-        if (each->bytes != block_bytes) continue;
-        const text type = joined(memory, each->qualified, whole.substr(own.size()));
-        if (!found.empty() && found != type) return {};
-        found = type;
-    }
-    return found;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_DEDUCED_CLASS_HPP
-
 // source_tokens.hpp - splits C++ source into words and signs with their line and column.
 
 #ifndef ALLOCSCOPE_SOURCE_SOURCE_TOKENS_HPP
@@ -29597,7 +29531,9 @@ private:
 
     text type_of_declared(const declared_variable& found, int depth) const {
         if (!found.is_known()) return {};
-        if (file_.is_at(found.begin, "auto")) return argument_for_auto(found);
+        for (std::size_t i = found.begin; i < found.end; ++i) {
+            if (file_.is_at(i, "auto")) return argument_for_auto(found);
+        }
         text_out type{memory_};
         return write(type, found.begin, found.end, depth + 1) ? type.view() : text{};
     }
@@ -31264,8 +31200,8 @@ public:
     }
 
     // For `new app::box(x)` of a class template: "app::box<int>" if the constructor of that class
-    // is called for it. Or else "app::box<", or "app::box<int" for `app::box(int())`. For `new Ts`
-    // of a pack: "<int, part>". "" for other expressions, such as an aggregate in braces.
+    // is called for it, or, if nobody knows, for `app::box(int())`. For `new Ts` of a pack:
+    // "<int, part>". "" for other expressions, such as an aggregate in braces.
     text deduced() const {
         const std::size_t open = expression_.type_end;
         const text pack = of_pack();
@@ -31285,30 +31221,19 @@ public:
             find_local_name(file_, expression_.begin, own).what != local_name::kind::none;
         if (is_local || !is_bare_template(last, open, own)) return {};
         const text built = made_by_call(own);
-        if (!built.empty() || file_.is_at(open, "{")) return built;
-        path << '<';
+        if (!built.empty() || !is_undescribed(own) || !takes_its_parameter(own)) return built;
         const std::size_t close = file_.partner(open);
-        std::size_t end = close;  // of the type in `T()` or `T{}`
-        if (file_.is_any_at(close - 1, ") }")) end = file_.partner(close - 1);
-        text_out first{memory_};
+        const std::size_t end = file_.is_any_at(close - 1, ") }") ? file_.partner(close - 1) : 0;
         text argument;
-        int depth = 0;  // of angle brackets
         for (std::size_t i = open + 1; i < end; ++i) {
             const text token = file_.text_at(i);
-            if (token == "<") ++depth;
-            if (token == ">") --depth;
-            if (is_listed(token, "( { .") || (token == "," && depth == 0)) return path.view();
-            if (is_word(token) && depth == 0) argument = token;
+            if (!is_word(token) && token != "::") return {};
+            if (is_word(token)) argument = token;
         }
-        if (end == close || !is_certain_type(argument) || argument == own ||
-            !write(first, open + 1, end, 1)) {
-            return path.view();
-        }
-        const text type = pretty_type(memory_, first.view());
-        path << type;
-        const bool is_certain = is_class_here(argument) || type == "std::string";
-        if (is_certain && is_undescribed(own) && takes_its_parameter(own)) path << '>';
-        return path.view();
+        path << '<';
+        const bool is_type = is_certain_type(argument) && write(path, open + 1, end, 1);
+        const bool is_certain = is_class_here(argument) || path.view().ends_with("std::string");
+        return is_type && is_certain && argument != own ? (path << '>').view() : text{};
     }
 
     // Whether the debug information does not know a class with that name.
@@ -32691,6 +32616,21 @@ inline bool are_alike(const sample_block* blocks, std::uint32_t count,
     return true;
 }
 
+// Which of the types in "<int, app::part>" is as large as the block; "" if that is not certain.
+inline text fitting_type(const described_sizes& known, const named_stack& stack, text types,
+                         std::uint64_t bytes) {
+    using symbolize::size_fit;
+    text found;
+    for (const text each : symbolize::split_arguments(known.scratch, types)) {
+        const text type = symbolize::pretty_type(known.scratch, each);
+        const size_fit fit = known.fit_at(stack, stack.asking_address(), type, bytes);
+        const bool is_second = fit == size_fit::same && !found.empty() && found != type;
+        if (fit == size_fit::unknown || is_second) return {};
+        if (fit == size_fit::same) found = type;
+    }
+    return found;
+}
+
 // Improves what is known about the type of the stack. `first_word` is that of the first block; 0:
 // the block is too small to have one.
 inline void ask_objects(const described_sizes& known, const named_stack& stack,
@@ -32718,17 +32658,9 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
     }
     const bool is_constructed = candidate.starts_with("(");
     if (candidate.starts_with("<") || is_constructed) {
-        type.candidate = symbolize::fitting_type(scratch, type.candidate, [&](text each) {
-            return fit_at(stack.asking_address(), each);
-        });
+        type.candidate = fitting_type(known, stack, candidate, bytes);
         if (!type.candidate.empty()) fits.of_candidate = size_fit::same;
         if (is_constructed) fits.candidate_evidence = symbolize::type_evidence::constructor;
-    } else if (symbolize::is_begun_class(type.candidate)) {
-        const symbolize::type_names* types = known.types_at(stack, stack.asking_address());
-        type.candidate = types != nullptr
-                             ? symbolize::deduced_class(scratch, type.candidate, *types, bytes)
-                             : text{};
-        if (!type.candidate.empty()) fits.of_candidate = size_fit::same;
     } else if (!type.candidate.empty()) {
         fits.of_candidate = known.fit_of_candidate(stack, type.candidate, bytes);
     }

@@ -20,8 +20,9 @@
 #include <allocscope/platform/met_modules.hpp>
 #include <allocscope/platform/probe_memory.hpp>
 #include <allocscope/source/class_size.hpp>
+#include <allocscope/spelling/name_brackets.hpp>
+#include <allocscope/spelling/pretty_type.hpp>
 #include <allocscope/symbols/symbolizer.hpp>
-#include <allocscope/types/deduced_class.hpp>
 #include <allocscope/types/type_ladder.hpp>
 
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
@@ -57,6 +58,21 @@ inline bool are_alike(const sample_block* blocks, std::uint32_t count,
     return true;
 }
 
+// Which of the types in "<int, app::part>" is as large as the block; "" if that is not certain.
+inline text fitting_type(const described_sizes& known, const named_stack& stack, text types,
+                         std::uint64_t bytes) {
+    using symbolize::size_fit;
+    text found;
+    for (const text each : symbolize::split_arguments(known.scratch, types)) {
+        const text type = symbolize::pretty_type(known.scratch, each);
+        const size_fit fit = known.fit_at(stack, stack.asking_address(), type, bytes);
+        const bool is_second = fit == size_fit::same && !found.empty() && found != type;
+        if (fit == size_fit::unknown || is_second) return {};
+        if (fit == size_fit::same) found = type;
+    }
+    return found;
+}
+
 // Improves what is known about the type of the stack. `first_word` is that of the first block; 0:
 // the block is too small to have one.
 inline void ask_objects(const described_sizes& known, const named_stack& stack,
@@ -84,17 +100,9 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
     }
     const bool is_constructed = candidate.starts_with("(");
     if (candidate.starts_with("<") || is_constructed) {
-        type.candidate = symbolize::fitting_type(scratch, type.candidate, [&](text each) {
-            return fit_at(stack.asking_address(), each);
-        });
+        type.candidate = fitting_type(known, stack, candidate, bytes);
         if (!type.candidate.empty()) fits.of_candidate = size_fit::same;
         if (is_constructed) fits.candidate_evidence = symbolize::type_evidence::constructor;
-    } else if (symbolize::is_begun_class(type.candidate)) {
-        const symbolize::type_names* types = known.types_at(stack, stack.asking_address());
-        type.candidate = types != nullptr
-                             ? symbolize::deduced_class(scratch, type.candidate, *types, bytes)
-                             : text{};
-        if (!type.candidate.empty()) fits.of_candidate = size_fit::same;
     } else if (!type.candidate.empty()) {
         fits.of_candidate = known.fit_of_candidate(stack, type.candidate, bytes);
     }

@@ -329,7 +329,9 @@ private:
 
     text type_of_declared(const declared_variable& found, int depth) const {
         if (!found.is_known()) return {};
-        if (file_.is_at(found.begin, "auto")) return argument_for_auto(found);
+        for (std::size_t i = found.begin; i < found.end; ++i) {
+            if (file_.is_at(i, "auto")) return argument_for_auto(found);
+        }
         text_out type{memory_};
         return write(type, found.begin, found.end, depth + 1) ? type.view() : text{};
     }

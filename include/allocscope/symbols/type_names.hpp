@@ -2,7 +2,7 @@
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_object.hpp, if a name in a source file may be that of a macro; by
-//           source/class_size.hpp and types/deduced_class.hpp
+//           source/class_size.hpp
 // Threads:  one
 // Memory:   a table over the names, in the arena of the debug data
 //
@@ -65,9 +65,6 @@ public:
         while (type != nullptr && type->whole.contains("<")) type = type->next;
         return type == nullptr;
     }
-
-    // Whether some types have their names in a unit that could not be read.
-    ALLOCSCOPE_INLINE bool lacks_names() const noexcept { return lacks_names_; }
 
     // False with -g1: the unit describes no types, but perhaps the scopes of functions.
     ALLOCSCOPE_INLINE bool has_sizes() const noexcept { return has_sizes_; }
@@ -175,7 +172,6 @@ private:
                 into.bytes = value.number;
             } else if (name == detail::dwarf::at_signature) {
                 const debug_units::told_type told = unit.home->read_type(value.number);
-                lacks_names_ = lacks_names_ || (told.name.empty() && into.whole.empty());
                 into.bytes = told.bytes;
                 if (into.whole.empty()) into.whole = told.name;
             }
@@ -241,7 +237,6 @@ private:
     }
 
     table<text, const named_type*> names_;
-    bool lacks_names_ = false;
     bool has_sizes_ = false;
 };
 

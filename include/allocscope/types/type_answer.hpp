@@ -57,9 +57,9 @@ struct type_answer {
     type_evidence evidence = type_evidence::none;
     bool is_array = false;  // the source says so: the block may be larger than one object
     // The answer if there is no name, or the name is refuted, and the block is as large as such an
-    // object: "app::part". "app::box<" or "app::box<int" means a class made from that template,
-    // with that first argument; "<int, app::part>" one of these, and "(app::part, app::whole)" one
-    // whose constructor is called; path_components also a text. "": there is no candidate.
+    // object: "app::part". "app::box<>" means a class made from that template, if a vtable says
+    // which. "<int, app::part>" is one of these, and "(app::part, app::whole)" one of these whose
+    // constructor is called. path_components may also be a text. "": there is no candidate.
     text candidate = {};
 
     ALLOCSCOPE_PURE bool is_known() const noexcept { return evidence != type_evidence::none; }

@@ -191,8 +191,8 @@ public:
     }
 
     // For `new app::box(x)` of a class template: "app::box<int>" if the constructor of that class
-    // is called for it. Or else "app::box<", or "app::box<int" for `app::box(int())`. For `new Ts`
-    // of a pack: "<int, part>". "" for other expressions, such as an aggregate in braces.
+    // is called for it, or, if nobody knows, for `app::box(int())`. For `new Ts` of a pack:
+    // "<int, part>". "" for other expressions, such as an aggregate in braces.
     text deduced() const {
         const std::size_t open = expression_.type_end;
         const text pack = of_pack();
@@ -212,30 +212,19 @@ public:
             find_local_name(file_, expression_.begin, own).what != local_name::kind::none;
         if (is_local || !is_bare_template(last, open, own)) return {};
         const text built = made_by_call(own);
-        if (!built.empty() || file_.is_at(open, "{")) return built;
-        path << '<';
+        if (!built.empty() || !is_undescribed(own) || !takes_its_parameter(own)) return built;
         const std::size_t close = file_.partner(open);
-        std::size_t end = close;  // of the type in `T()` or `T{}`
-        if (file_.is_any_at(close - 1, ") }")) end = file_.partner(close - 1);
-        text_out first{memory_};
+        const std::size_t end = file_.is_any_at(close - 1, ") }") ? file_.partner(close - 1) : 0;
         text argument;
-        int depth = 0;  // of angle brackets
         for (std::size_t i = open + 1; i < end; ++i) {
             const text token = file_.text_at(i);
-            if (token == "<") ++depth;
-            if (token == ">") --depth;
-            if (is_listed(token, "( { .") || (token == "," && depth == 0)) return path.view();
-            if (is_word(token) && depth == 0) argument = token;
+            if (!is_word(token) && token != "::") return {};
+            if (is_word(token)) argument = token;
         }
-        if (end == close || !is_certain_type(argument) || argument == own ||
-            !write(first, open + 1, end, 1)) {
-            return path.view();
-        }
-        const text type = pretty_type(memory_, first.view());
-        path << type;
-        const bool is_certain = is_class_here(argument) || type == "std::string";
-        if (is_certain && is_undescribed(own) && takes_its_parameter(own)) path << '>';
-        return path.view();
+        path << '<';
+        const bool is_type = is_certain_type(argument) && write(path, open + 1, end, 1);
+        const bool is_certain = is_class_here(argument) || path.view().ends_with("std::string");
+        return is_type && is_certain && argument != own ? (path << '>').view() : text{};
     }
 
     // Whether the debug information does not know a class with that name.

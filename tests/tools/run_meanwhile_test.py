@@ -3,6 +3,7 @@
 What `allocscope run` does while the program runs and while it reports: signals, progress, the live
 view, reports on request, the names of threads.
 """
+import ctypes
 import fcntl
 import json
 import os
@@ -133,7 +134,8 @@ def fits_the_terminal(recorder, program):
 
 
 def passes_signals_on(recorder, program):
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR2):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR2, signal.SIGABRT,
+                   signal.SIGPROF, signal.SIGVTALRM, signal.SIGRTMIN + 3):
         path = recorder.folder / "signal.json"
         with subprocess.Popen([PROGRAM, "run", "--output", path, "--", program, "wait"]) as started:
             wait_for_child(started.pid)
@@ -141,6 +143,50 @@ def passes_signals_on(recorder, program):
             assert started.wait(60) == 128 + number, number
         assert path.exists()
         path.unlink()
+
+
+def passes_no_signal_of_the_program_on(folder):
+    """What it sends to its group reaches it without the command, and what it sends to its parent is
+    not for itself. A signal with a value is passed on with the value."""
+    source = r"""
+        #include <csignal>
+        #include <cstdio>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        static volatile sig_atomic_t groups = 0, parents = 0, value = 0;
+        static void take(int, siginfo_t* about, void*) { value = about->si_value.sival_int; }
+        int main() {
+            signal(SIGUSR1, [](int) { groups = groups + 1; });
+            signal(SIGUSR2, [](int) { parents = parents + 1; });
+            struct sigaction queued = {};
+            queued.sa_sigaction = take;
+            queued.sa_flags = SA_SIGINFO;
+            sigaction(SIGRTMIN + 3, &queued, nullptr);
+            kill(0, SIGUSR1);
+            kill(getppid(), SIGUSR2);
+            usleep(200000);
+            const pid_t child = fork();
+            if (child == 0) {
+                signal(SIGUSR1, SIG_IGN);
+                kill(0, SIGUSR1);
+                usleep(400000);
+                _exit(0);
+            }
+            waitpid(child, nullptr, 0);
+            printf("%d %d\n", int{groups}, int{parents});
+            fflush(stdout);
+            while (value == 0) usleep(1000);
+            printf("%d\n", int{value});
+        }"""
+    program = compiled(folder, "signals_itself", source, COMPILER)
+    with subprocess.Popen([PROGRAM, "run", "--summary", "--", program], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, start_new_session=True) as started:
+        try:
+            assert started.stdout.readline() == "2 0\n"
+            ctypes.CDLL(None).sigqueue(started.pid, signal.SIGRTMIN + 3, ctypes.c_void_p(78))
+            assert started.communicate(timeout=60)[0] == "78\n"
+        finally:
+            started.kill()
 
 
 def passes_no_signal_of_the_terminal_on(folder):
@@ -228,6 +274,58 @@ def knows_the_end_of_a_child_that_is_ignored():
     alone = ignored()
     assert alone >> (signal.SIGCHLD - 1) & 1, alone
     assert ignored(PROGRAM, "run", "--summary", "--") == alone
+
+
+def keeps_what_execution_keeps(folder):
+    """A timer and the wish for a signal when the parent ends outlive exec, and no fork: the program
+    has them as it has them alone. The first process of a container gets the orphans."""
+    source = r"""
+        #include <csignal>
+        #include <cstdio>
+        #include <sys/prctl.h>
+        #include <sys/time.h>
+        #include <unistd.h>
+        int main() {
+            itimerval times[3];
+            for (int i = 0; i < 3; ++i) getitimer(static_cast<__itimer_which>(i), &times[i]);
+            int death = 0;
+            prctl(PR_GET_PDEATHSIG, &death);
+            int child[2];
+            if (pipe(child) != 0) return 1;
+            if (fork() == 0) {
+                const pid_t parent = getpid();
+                if (fork() != 0) _exit(0);
+                while (getppid() == parent) usleep(1000);
+                const pid_t now = getppid();
+                _exit(write(child[1], &now, sizeof now) != sizeof now);
+            }
+            pid_t reaper = 0;
+            if (read(child[0], &reaper, sizeof reaper) != sizeof reaper) return 1;
+            for (const itimerval& each : times) {
+                printf("%d ", each.it_value.tv_sec > 7000 && each.it_interval.tv_sec == 7);
+            }
+            printf("%d %d\n", death, reaper == getpid());
+        }"""
+    program = compiled(folder, "is_executed", source, COMPILER)
+
+    def given():
+        for which in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF):
+            signal.setitimer(which, 9000, 7)
+        libc = ctypes.CDLL(None)
+        pr_set_pdeathsig, pr_set_child_subreaper = 1, 36
+        libc.prctl(pr_set_pdeathsig, signal.SIGURG)
+        libc.prctl(pr_set_child_subreaper, 1)
+
+    for before in ([], [PROGRAM, "run", "--summary", "--"]):
+        done = subprocess.run([*before, program], capture_output=True, text=True, timeout=60,
+                              check=False, preexec_fn=given)
+        assert done.stdout == "1 1 1 23 1\n", (before, done)
+    contained = ["unshare", "--pid", "--fork", "--mount-proc"]
+    if subprocess.run([*contained, "true"], capture_output=True, check=False).returncode != 0:
+        return
+    done = subprocess.run([*contained, PROGRAM, "run", "--summary", "--", program],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "0 0 0 0 1\n", done
 
 
 def reports_while_it_runs(recorder, program):
@@ -467,6 +565,8 @@ def main():
         fits_the_terminal(recorder, program)
         passes_signals_on(recorder, program)
         passes_no_signal_of_the_terminal_on(folder)
+        passes_no_signal_of_the_program_on(folder)
+        keeps_what_execution_keeps(folder)
         stops_with_the_program()
         knows_the_end_of_a_child_that_is_ignored()
         reports_while_it_runs(recorder, program)

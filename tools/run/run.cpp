@@ -6,6 +6,7 @@
 #include "age_requests.hpp"
 #include "held_segments.hpp"
 #include "misspelled_variables.hpp"
+#include "process_status.hpp"
 #include "program_ends.hpp"
 #include "program_file.hpp"
 #include "program_report.hpp"
@@ -24,7 +25,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
@@ -304,17 +304,6 @@ private:
         return is_unknown && ::access(("/proc/" + std::to_string(process_id)).c_str(), F_OK) != 0;
     }
 
-    // Returns false for a zombie.
-    static bool is_running(std::int32_t process_id) {
-        std::ifstream file{"/proc/" + std::to_string(process_id) + "/stat"};
-        std::string line;
-        std::getline(file, line, '\0');
-        const std::size_t name_end = line.rfind(") ");
-        if (name_end == std::string::npos) return false;
-        const char state = line[name_end + 2];
-        return state != 'Z' && state != 'X';
-    }
-
     bool is_shown_on_terminal() const { return wanted_.output.empty() && ::isatty(2) != 0; }
 
     // The program that began last, of those that have not been reported and forgotten.
@@ -375,7 +364,7 @@ private:
             if (is_reported(i)) continue;
             const recorded_program program = file.program(i);
             const bool goes_on =
-                is_running(program.process_id) && !ends_.has_become_another(file, i);
+                status_of(program.process_id).is_alive && !ends_.has_become_another(file, i);
             if (goes_on && program.refusal.empty()) say_that_it_runs(program);
             report_last(file, i, goes_on ? 0 : now_ns);
         }

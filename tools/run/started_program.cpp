@@ -1,6 +1,8 @@
 #include "started_program.hpp"
 
 #include "../number_in_proc.hpp"
+#include "kept_by_execution.hpp"
+#include "process_status.hpp"
 
 #include <cerrno>
 #include <cmath>
@@ -21,10 +23,8 @@ namespace allocscope_tools {
 
 namespace {
 
-// The signals that people send to a program to make it do something. The others stop or kill this
-// process as they would the program, or are caused by its own faults.
-constexpr int passed_on[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGUSR1, SIGUSR2,  SIGTERM,
-                             SIGCONT, SIGALRM, SIGIO,   SIGPWR,  SIGWINCH, SIGURG};
+// Those of a job reach the program by themselves, and stop this process as they stop the program.
+constexpr int left_alone[] = {SIGTSTP, SIGTTIN, SIGTTOU};
 
 std::vector<char*> pointers_to(const std::vector<std::string>& words) {
     std::vector<char*> pointers;
@@ -57,10 +57,8 @@ pid_t fork_until_execution() {
 
 started_program::started_program(const program_order& order, int report_signal, std::string& error)
     : report_signal_(report_signal) {
-    ::sigemptyset(&signals_);
-    for (int number : passed_on) ::sigaddset(&signals_, number);
-    if (report_signal != 0) ::sigaddset(&signals_, report_signal);
-    ::sigaddset(&signals_, SIGCHLD);
+    ::sigfillset(&signals_);
+    for (int number : left_alone) ::sigdelset(&signals_, number);
     ::sigprocmask(SIG_BLOCK, &signals_, &mask_before_);
     // If SIGCHLD is ignored, which is inherited, the kernel throws the program's exit code away.
     struct sigaction usual = {};
@@ -75,8 +73,12 @@ started_program::started_program(const program_order& order, int report_signal, 
         return;
     }
     auto* const told = ::new (page) volatile messages;
+    const kept_by_execution kept;
     process_id_ = fork_until_execution();
-    if (process_id_ == 0) execute(order, *told);
+    if (process_id_ == 0) {
+        kept.give();
+        execute(order, *told);
+    }
     const int failure = process_id_ < 0 ? errno : told->failure;
     number_ = told->number;
     if (process_id_ > 0 && failure != 0) {
@@ -112,10 +114,27 @@ void started_program::execute(const program_order& order, volatile messages& out
     ::_exit(127);
 }
 
+// Of what the program and its children send, this process gets what they send to their group. The
+// program has got that, too.
+bool started_program::is_sent_by_program(std::int32_t sender) const {
+    if (::getpid() != number_in_proc()) return sender == process_id_;
+    constexpr int most_generations = 64;
+    for (int i = 0; i < most_generations && sender > 0; ++i) {
+        if (sender == process_id_ || sender == ::getpid()) return sender == process_id_ || i == 0;
+        sender = status_of(sender).parent;
+    }
+    return false;
+}
+
 void started_program::pass_on(const siginfo_t& signal) {
     // The kernel sends its own signals, such as that of Ctrl-C, to the whole foreground group.
     if (signal.si_code == SI_KERNEL) return;
-    ::kill(process_id_, signal.si_signo);
+    if (is_sent_by_program(signal.si_pid)) return;
+    if (signal.si_code == SI_QUEUE) {
+        ::sigqueue(process_id_, signal.si_signo, signal.si_value);
+    } else {
+        ::kill(process_id_, signal.si_signo);
+    }
 }
 
 bool started_program::is_stopped(int more_options) const {

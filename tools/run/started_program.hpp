@@ -54,6 +54,7 @@ private:
     };
 
     void execute(const program_order& order, volatile messages& out);
+    bool is_sent_by_program(std::int32_t sender) const;
     void pass_on(const siginfo_t& signal);
     bool is_stopped(int more_options) const;
     void stop_with_program() const;

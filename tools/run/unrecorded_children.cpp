@@ -1,11 +1,11 @@
 #include "unrecorded_children.hpp"
 
 #include "../counted.hpp"
+#include "process_status.hpp"
 #include "program_file.hpp"
 
 #include <fstream>
 #include <iterator>
-#include <sstream>
 #include <tuple>
 #include <utility>
 
@@ -73,21 +73,9 @@ bool unrecorded_children::execution::operator<(const execution& other) const {
 
 // Returns false for a zombie.
 bool unrecorded_children::read_execution(std::int32_t process_id, execution& into) {
-    std::ifstream file{proc_file(process_id, "stat")};
-    std::string line;
-    std::getline(file, line, '\0');
-    const std::size_t name_begin = line.find('(');
-    const std::size_t name_end = line.rfind(") ");
-    if (name_begin == std::string::npos || name_end == std::string::npos) return false;
-    into.process_id = process_id;
-    into.name = line.substr(name_begin + 1, name_end - name_begin - 1);
-    std::istringstream rest{line.substr(name_end + 2)};
-    std::string state;
-    std::string skipped;
-    rest >> state;
-    constexpr int fields_between = 18;  // from the state to the time when the process began
-    for (int i = 0; i < fields_between; ++i) rest >> skipped;
-    return rest >> into.began && state != "Z" && state != "X";
+    const process_status seen = status_of(process_id);
+    into = {process_id, seen.began, seen.name};
+    return seen.is_alive;
 }
 
 void unrecorded_children::look(std::int32_t ancestor, double now) {

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from recorded_programs import WITHOUT_CXX, Recorder, compiled, totals
+from recorded_programs import WITHOUT_CXX, Recorder, compiled, keeps, totals
 
 PROGRAM, COMPILER = sys.argv[1:3]
 
@@ -373,6 +373,34 @@ def says_what_was_executed_unrecorded(recorder, folder):
         assert said not in done.stderr, done.stderr
 
 
+def records_what_others_start(recorder, folder):
+    """A static program, as many of Go and Rust are, is not recorded, but hands the library on. The
+    loader loads the program that it gets as an argument."""
+    text = "#include <cstdlib>\nint main() { std::free(std::malloc(9)); return 5; }"
+    dynamic = compiled(folder, "is_started", text, COMPILER, *WITHOUT_CXX)
+    text = "#include <sys/wait.h>\n#include <unistd.h>\nint main(int, char** words) {" \
+           " if (words[2] != nullptr && fork() != 0) { wait(nullptr); return 6; }" \
+           " execv(words[1], words + 1); }"
+    static = compiled(folder, "starts_it", text, COMPILER, "-static")
+    path = recorder.folder / "report.json"
+    for words, options, code in (([static, dynamic], [], 5),
+                                 ([static, dynamic, "forks"], ["--children", "follow"], 6)):
+        done = recorder.run(words, "--output", path, *options, code=code)
+        assert f'not recorded: "{static}" is statically linked' in done.stderr, done.stderr
+        found = json.loads(path.read_text())
+        assert (found["window"], found["command"]) == (dynamic.name, str(dynamic)), found
+        assert totals(found) == (1, 1, 9), found
+        path.unlink()
+    link = recorder.folder / "as_typed"
+    link.symlink_to(keeps(folder, COMPILER))
+    loader = "/lib64/ld-linux-x86-64.so.2"
+    said = recorder.run([loader, link], "--summary", code=4).stderr
+    assert "not recorded" not in said, said
+    found = recorder.report([loader, link], code=4)
+    assert (found["window"], totals(found)) == ("as_typed", (150, 50, 3350)), found
+    assert all(row["line"] for row in found["rows"]), found["rows"]
+
+
 def says_which_children_are_not_recorded(recorder, folder):
     """A report of `make` or of a shell lacks what a static program did that it started."""
     text = "#include <unistd.h>\nint main() { sleep(5); return 5; }"
@@ -535,6 +563,7 @@ def main():
         leaves_shared_memory_alone(recorder, folder)
         runs_in_a_namespace_of_its_own(recorder, folder)
         says_what_was_executed_unrecorded(recorder, folder)
+        records_what_others_start(recorder, folder)
         says_which_children_are_not_recorded(recorder, folder)
         killed_before_they_began(recorder, folder)
         generations(recorder, folder)

@@ -9,6 +9,7 @@
 
 #include "thread_vectors.hpp"
 
+#include <allocscope/base/fixed_text.hpp>
 #include <allocscope/binary/module_fingerprint.hpp>
 #include <allocscope/platform/met_modules.hpp>
 #include <allocscope/state/recording_head.hpp>
@@ -19,6 +20,7 @@
 
 #include <fcntl.h>
 #include <link.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -74,14 +76,35 @@ inline void read_name_as_started() noexcept {
     name_as_started[length] = '\0';
 }
 
-// The path of the file is known from /proc/self/exe, but that has followed links: redis-server is a
-// link to redis-check-rdb. Users know the name that they typed.
+// If the loader was run as a command, with the program as its argument: the program. Else null.
+inline const char* program_of_loader() noexcept {
+    return ::getauxval(AT_BASE) != 0 ? nullptr
+                                     : reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+}
+
+// Without links: redis-server is a link to redis-check-rdb.
+inline ssize_t read_path_of_program(char* path, std::size_t room) noexcept {
+    const char* const given = program_of_loader();
+    if (given == nullptr) return ::readlink("/proc/self/exe", path, room);
+    const int file = ::open(given, O_PATH | O_CLOEXEC);
+    char link[32] = {};
+    fixed_text written{link, sizeof link - 1};
+    written.append("/proc/self/fd/");
+    written.append_decimal(static_cast<std::uint64_t>(file));
+    const ssize_t length = file >= 0 ? ::readlink(link, path, room) : 0;
+    if (file >= 0) ::close(file);
+    return length;
+}
+
+// Users know the name that they typed.
 inline void note_program(recording_head& head) noexcept {
-    const ssize_t length = ::readlink("/proc/self/exe", head.program, sizeof head.program - 1);
+    const ssize_t length = read_path_of_program(head.program, sizeof head.program - 1);
     head.program[length > 0 ? length : 0] = '\0';
     if (name_as_started[0] == '\0') read_name_as_started();
-    const char* const name =
-        name_as_started[0] != '\0' ? name_as_started : file_name_of(head.program);
+    const char* const given = program_of_loader();
+    const char* const name = given != nullptr             ? file_name_of(given)
+                             : name_as_started[0] != '\0' ? name_as_started
+                                                          : file_name_of(head.program);
     std::memcpy(head.name, name, ::strnlen(name, sizeof head.name - 1));
     ::prctl(PR_GET_NAME, head.kernel_name);
 }

@@ -33,20 +33,31 @@ std::string interpreter_of(std::istream& file) {
     return interpreter;
 }
 
+// Whether one of the names begins like this.
+bool has(const std::string& names, const char* name) {
+    return names.find(std::string(1, '\0') + name) != std::string::npos;
+}
+
 // What the loader reads of a program. If the file cannot be read, the loader will say so.
 class program_image {
 public:
-    program_image(std::istream& file, const Elf64_Ehdr& header) : file_(file) {
-        for (unsigned i = 0; i < header.e_phnum && file_; ++i) {
-            segments_.push_back(read<Elf64_Phdr>(header.e_phoff + i * header.e_phentsize));
+    explicit program_image(const std::string& path)
+        : file_(path, std::ios::binary), header_(read<Elf64_Ehdr>(0)) {
+        for (unsigned i = 0; is_for_this_processor() && i < header_.e_phnum && file_; ++i) {
+            segments_.push_back(read<Elf64_Phdr>(header_.e_phoff + i * header_.e_phentsize));
         }
     }
 
-    bool has_loader() const {
+    bool is_for_this_processor() const {
+        return header_.e_ident[EI_CLASS] == ELFCLASS64 && header_.e_machine == EM_X86_64;
+    }
+
+    // True also for glibc's loader itself, which loads the program that it gets as an argument.
+    bool has_loader() {
         for (const Elf64_Phdr& each : segments_) {
             if (each.p_type == PT_INTERP) return true;
         }
-        return !file_;
+        return !file_ || has(dynamic_names(), "ld-linux-x86-64.so.2");
     }
 
     // The path of the loader.
@@ -95,7 +106,8 @@ private:
         return {};
     }
 
-    std::istream& file_;
+    std::ifstream file_;
+    Elf64_Ehdr header_;
     std::vector<Elf64_Phdr> segments_;
 };
 
@@ -107,7 +119,7 @@ std::string why_not_by_sanitizer(const std::string& names) {
         {"__msan_init", "MemorySanitizer"}, {"liblsan.so", "LeakSanitizer"},
         {"__lsan_init", "LeakSanitizer"}};
     for (const auto& mark : marks) {
-        if (names.find(std::string(1, '\0') + mark[0]) == std::string::npos) continue;
+        if (!has(names, mark[0])) continue;
         return std::string{"is compiled with "} + mark[1] +
                ", which has a malloc of its own. Compile it without";
     }
@@ -147,27 +159,30 @@ std::string find_program(const std::string& command) {
 
 namespace {
 
-// The interpreter of a script may be a script itself. The kernel allows this many in a row.
-constexpr int most_interpreters = 5;
-
-std::string why_not_behind(const std::string& path, bool asks_for_malloc, int interpreters) {
-    // The kernel will refuse other files. Opening a FIFO would wait for its writer.
-    if (interpreters > most_interpreters || !is_executable(path)) return {};
-    std::ifstream file{path, std::ios::binary};
-    Elf64_Ehdr header = {};
-    file.read(reinterpret_cast<char*>(&header), sizeof header);
-    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
+// The program itself, or the interpreter of a script, which may be a script, too: the kernel allows
+// five in a row. "": nothing to look at.
+std::string program_behind(std::string path) {
+    constexpr int most_interpreters = 5;
+    for (int i = 0; i <= most_interpreters; ++i) {
+        // The kernel will refuse other files. Opening a FIFO would wait for its writer.
+        if (!is_executable(path)) return {};
+        std::ifstream file{path, std::ios::binary};
+        char mark[SELFMAG] = {};
+        file.read(mark, SELFMAG);
+        if (std::memcmp(mark, ELFMAG, SELFMAG) == 0) return path;
         file.clear();
         file.seekg(0);
-        const std::string interpreter = interpreter_of(file);
-        return why_not_behind(interpreter, asks_for_malloc, interpreters + 1);
+        path = interpreter_of(file);
     }
+    return {};
+}
+
+std::string why_not_in(const std::string& path, bool asks_for_malloc) {
+    if (path.empty()) return {};
     const std::string privilege = why_not_by_privilege(path);
     if (!privilege.empty()) return privilege;
-    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) {
-        return "is not a program for x86_64";
-    }
-    program_image image{file, header};
+    program_image image{path};
+    if (!image.is_for_this_processor()) return "is not a program for x86_64";
     if (!image.has_loader()) {
         return "is statically linked, so no library can be loaded into it. Link it dynamically, or"
                " compile it with <allocscope/define_once/operator_new_delete.hpp>";
@@ -182,11 +197,18 @@ std::string why_not_behind(const std::string& path, bool asks_for_malloc, int in
 }  // namespace
 
 std::string why_not_loadable(const std::string& path) {
-    return why_not_behind(path, false, 0);
+    return why_not_in(program_behind(path), false);
 }
 
 std::string why_not_preloadable(const std::string& path) {
-    return why_not_behind(path, true, 0);
+    return why_not_in(program_behind(path), true);
+}
+
+bool is_static(const std::string& path) {
+    const std::string file = program_behind(path);
+    if (file.empty()) return false;
+    program_image image{file};
+    return image.is_for_this_processor() && !image.has_loader();
 }
 
 }  // namespace allocscope_tools

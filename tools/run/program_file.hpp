@@ -16,6 +16,10 @@ std::string why_not_loadable(const std::string& file);
 // The same, or why the library would not replace its malloc: a sanitizer has its own.
 std::string why_not_preloadable(const std::string& file);
 
+// Whether nothing can be loaded into the program because it has no loader. It hands LD_PRELOAD on
+// to the programs that it starts.
+bool is_static(const std::string& file);
+
 }  // namespace allocscope_tools
 
 #endif  // ALLOCSCOPE_TOOLS_RUN_PROGRAM_FILE_HPP

@@ -87,7 +87,7 @@ program_report::program_report(const run_options& wanted, const recording_file& 
       index_(index),
       path_(std::move(path)),
       program_(file.program(index)) {
-    facts_.command = command_line();
+    facts_.command = program_.path;
     facts_.process_id = program_.process_id;
 }
 
@@ -104,14 +104,12 @@ void program_report::add(const memory_moment& memory) {
     }
 }
 
-// The first program as the user typed it. The others were started by it, so only their paths are
-// known. Arguments are left out unless asked for: they may be secret, and reports are passed on.
-std::string program_report::command_line() const {
-    if (index_ != 0) return program_.path;
-    if (!wanted_.includes_arguments) return wanted_.command[0];
-    std::string line;
-    for (const std::string& word : wanted_.command) line += (line.empty() ? "" : " ") + word;
-    return line;
+// Arguments are left out unless asked for: they may be secret, and reports are passed on.
+void program_report::add_command() {
+    facts_.command = wanted_.command[0];
+    for (std::size_t i = 1; i < wanted_.command.size() && wanted_.includes_arguments; ++i) {
+        facts_.command += " " + wanted_.command[i];
+    }
 }
 
 template <class Work>

@@ -40,6 +40,8 @@ public:
     program_report(const run_options& wanted, const recording_file& file, std::uint32_t index,
                    std::string path);
 
+    // It is the program that the user typed; of others only the paths are known.
+    void add_command();
     // When it ended, on the monotonic clock; 0: it runs.
     void add_end(std::uint64_t ended_ns) { facts_.ended_ns = ended_ns; }
     // What was alive at earlier moments, for the time series of the report.
@@ -66,7 +68,6 @@ public:
 private:
     template <class Work>
     void in_own_process(bool wants_rows, const Work& work) const;
-    std::string command_line() const;
 
     const run_options& wanted_;
     const recording_file& file_;

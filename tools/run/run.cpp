@@ -145,8 +145,8 @@ public:
         const std::string path =
             wanted_.file.empty() ? find_program(wanted_.command[0]) : wanted_.file;
         why_not_ = path.empty() ? "" : why_not_preloadable(path);
-        const bool is_recorded = why_not_.empty() && no_memory_.empty();
-        order.preload = is_recorded ? preload_value(folder, file) : preload_before();
+        const bool is_led = no_memory_.empty() && (why_not_.empty() || is_static(path));
+        order.preload = is_led ? preload_value(folder, file) : preload_before();
         order.before_execution = [&file] { file.name_process(); };
         started_program program{order, wanted_.report_signal.number, error};
         if (!program.has_started()) {
@@ -265,6 +265,7 @@ private:
     bool write_report(const recording_file& file, std::uint32_t index,
                       std::uint64_t seen_ended_ns) {
         program_report report{wanted_, file, index, path_of(file, index)};
+        if (index == 0 && why_not_.empty()) report.add_command();
         const std::uint64_t ended_ns = ends_.of(file, index);
         report.add_end(ended_ns != 0 ? ended_ns : seen_ended_ns);
         report.add(moments_[index]);
@@ -358,7 +359,11 @@ private:
     void report_all(const recording_file& file, const started_program& started) {
         if (has_progress_) std::fputs("\r\x1b[K", stderr);
         const std::uint64_t now_ns = allocscope::detail::monotonic_ns();
-        if (file.program_count() == 0) say_nothing_recorded();
+        if (file.program_count() == 0) {
+            say_nothing_recorded();
+        } else if (!why_not_.empty()) {
+            refuse("run", "not recorded: \"" + executed_file() + "\" " + why_not_);
+        }
         const std::string unrecorded = unrecorded_program(file, started);
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
             if (is_reported(i)) continue;

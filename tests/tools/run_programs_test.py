@@ -3,6 +3,7 @@
 Programs under `allocscope run` that differ from others: with a sanitizer, of musl, with little
 memory, with a filter of system calls. They find their environment as it is without.
 """
+import json
 import os
 import pathlib
 import re
@@ -87,6 +88,16 @@ def streams_and_environment_stay(recorder):
     words = recorder.run(["sh", "-c", "echo $LD_PRELOAD"], "--output",
                          recorder.folder / "sh.txt", env=other).stdout.strip()
     assert words.endswith(":libpthread.so.0"), words
+
+
+def records_the_command_itself(recorder, program):
+    """As the test suite of somebody who tests with allocscope does."""
+    inner = recorder.folder / "inner.json"
+    for more in ([], ["--children", "follow"]):
+        found = recorder.reports([PROGRAM, "run", "--output", inner, "--", program], *more, code=4)
+        assert found[0]["window"] == "allocscope", found[0]["window"]
+        assert totals(json.loads(inner.read_text())) == (150, 50, 3350)
+        inner.unlink()
 
 
 def takes_few_addresses(recorder, program):
@@ -186,6 +197,7 @@ def main():
         counts_what_looks_like_the_vector_of_a_thread(recorder, folder)
         starts_programs_of_musl(recorder, folder)
         streams_and_environment_stay(recorder)
+        records_the_command_itself(recorder, program)
         takes_few_addresses(recorder, program)
         takes_few_descriptors(recorder, program)
         leaves_data_to_the_program(recorder, folder)

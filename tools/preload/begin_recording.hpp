@@ -49,10 +49,6 @@ namespace detail {
 
 // --- the segment ---
 
-// Where a segment is mapped if the place is free. It is far from programs, libraries, heaps and the
-// tables of sanitizers, so that it is free in the command, too.
-inline void* const wanted_place = reinterpret_cast<void*>(std::uintptr_t{0x2a0000000000});
-
 inline std::size_t segment_bytes_here() noexcept {
     constexpr std::size_t least = std::size_t{64} << 20U;
     std::size_t bytes = segment_bytes;
@@ -174,7 +170,8 @@ inline void record_into_file(int file, recording_request& request) noexcept {
     if (index >= most_segments) return;
     const std::size_t bytes = segment_bytes_here();
     const std::uint64_t offset = segment_offset(index);
-    void* const place = ::mmap(wanted_place, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file,
+    void* const wanted = reinterpret_cast<void*>(request.place);
+    void* const place = ::mmap(wanted, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file,
                                static_cast<off_t>(offset));
     if (place == MAP_FAILED) return refuse_segment(file, offset);
     ::madvise(place, bytes, MADV_DONTDUMP);
@@ -183,7 +180,7 @@ inline void record_into_file(int file, recording_request& request) noexcept {
     const char* refusal = record_into(head, file, offset, bytes, request.wanted);
     own_recording = &head;
     // At another place, the kernel would give the trimmed addresses to others.
-    if (place == wanted_place && lasting.exists()) lasting.trim();
+    if (place == wanted && lasting.exists()) lasting.trim();
     if (refusal[0] == '\0') {
         head.step.store(recording_step::running, memory_order::release);
     } else {

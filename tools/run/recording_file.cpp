@@ -26,6 +26,7 @@ using allocscope::detail::page_bytes;
 using allocscope::detail::recording_head;
 using allocscope::detail::recording_request;
 using allocscope::detail::recording_step;
+using allocscope::detail::segment_bytes;
 using allocscope::detail::segment_offset;
 
 // Lifts the limit of file sizes (ulimit -f), which is not meant for memory. The program gets it
@@ -56,6 +57,24 @@ bool make_large(int file) {
     return ::ftruncate(file, static_cast<off_t>(segment_offset(most_segments))) == 0;
 }
 
+// Where segments can be mapped here: far from programs, libraries, heaps and the tables of
+// sanitizers, so that the place is free in programs, too. If another command records this one, the
+// first place is taken.
+std::uintptr_t free_place() {
+    constexpr std::uintptr_t first = 0x2a0000000000;
+    constexpr std::uintptr_t end = first + 8 * segment_bytes;
+    for (std::uintptr_t place = first; place != end; place += segment_bytes) {
+        void* const wanted = reinterpret_cast<void*>(place);
+        void* const mapped =
+            ::mmap(wanted, segment_bytes, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+        const bool is_taken = mapped == MAP_FAILED ? errno == EEXIST : mapped != wanted;
+        if (mapped != MAP_FAILED) ::munmap(mapped, segment_bytes);
+        if (!is_taken) return place;
+    }
+    return first;
+}
+
 std::string text_in(const char* bytes, std::size_t room) {
     return std::string{bytes, ::strnlen(bytes, room)};
 }
@@ -66,8 +85,8 @@ recording_file::recording_file(const allocscope::options& wanted, bool follows_c
                                bool explains_memory, std::string& error) {
     descriptor_ = ::memfd_create("allocscope", MFD_CLOEXEC);
     if (descriptor_ < 0 || !make_large(descriptor_)) {
-        error =
-            std::string{"memory for the recording could not be created: "} + std::strerror(errno);
+        error = std::string{"memory for the recording could not be created: "} +
+                std::strerror(errno) + (errno == EFBIG ? "; raise the limit of ulimit -f" : "");
         return;
     }
     if (static_cast<std::uint32_t>(descriptor_) > most_recording_descriptor) {
@@ -83,6 +102,7 @@ recording_file::recording_file(const allocscope::options& wanted, bool follows_c
     }
     auto* request = ::new (request_) recording_request;
     request->wanted = wanted;
+    request->place = free_place();
     request->follows_children = follows_children ? 1 : 0;
     request->explains_memory = explains_memory ? 1 : 0;
 }
@@ -151,7 +171,7 @@ recorded_program recording_file::program(std::uint32_t index) const {
 void recording_file::forget(std::uint32_t index) {
     const auto offset = static_cast<off_t>(segment_offset(index));
     ::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset,
-                static_cast<off_t>(allocscope::detail::segment_bytes));
+                static_cast<off_t>(segment_bytes));
 }
 
 }  // namespace allocscope_tools

@@ -91,6 +91,8 @@ struct recording_request {
     atomic<std::uint32_t> children_refused{0};
     // Programs that were to be recorded, but have the malloc of a sanitizer.
     atomic<std::uint32_t> programs_sanitized{0};
+    // Where segments are mapped if the place is free. It is in the command, which reads them there.
+    std::uintptr_t place = 0;
 };
 static_assert(sizeof(recording_request) <= page_bytes, "the first page");
 

@@ -412,7 +412,7 @@ def says_which_children_are_not_recorded(recorder, folder):
     done = recorder.run(["sh", "-c", f"{script}; wait"], "--summary", "--children", "follow")
     for said in (f', 2 processes: "{static}" is statically linked, so no library can be loaded',
                  f': "{own}" has a malloc of its own, or could not open the recording',
-                 f': "{dynamic}" has not loaded the library (env -i, chroot)'):
+                 f': "{dynamic}" has not loaded the library (env -i, LD_PRELOAD set anew, chroot)'):
         assert f"allocscope run: not recorded{said}" in done.stderr, (said, done.stderr)
     assert done.stderr.count("not recorded") == 3, done.stderr
     done = recorder.run(["sh", "-c", f"{static}; exit 5"], "--summary", code=5)

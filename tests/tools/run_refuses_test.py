@@ -5,6 +5,7 @@ record, files that cannot be written, a recording that was damaged.
 """
 import os
 import pathlib
+import resource
 import re
 import shutil
 import subprocess
@@ -189,6 +190,14 @@ def says_that_nothing_can_be_loaded(recorder, folder, program):
     assert "is linked with musl" in recorder.run([of_musl], code=7).stderr
 
 
+def says_which_limit_is_too_low(recorder):
+    def limited():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+
+    done = recorder.run(["true"], "--summary", preexec_fn=limited)
+    assert "File too large; raise the limit of ulimit -f" in done.stderr, done.stderr
+
+
 def says_who_has_raised_privileges(recorder, folder):
     """A program that becomes another user or group is not recorded for root either."""
     if os.geteuid() != 0 or os.statvfs(folder).f_flag & os.ST_NOSUID:
@@ -299,6 +308,7 @@ def main():
         says_that_proc_is_missing()
         trusts_no_library_of_others(folder, program)
         says_that_nothing_can_be_loaded(recorder, folder, program)
+        says_which_limit_is_too_low(recorder)
         says_who_has_raised_privileges(recorder, folder)
         scripts_of_scripts(recorder, recorder.folder)
         counts_children_that_it_cannot_record(recorder, folder)

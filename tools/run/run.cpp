@@ -423,8 +423,9 @@ private:
             return last.name + " ended under another name, \"" + name +
                    "\". If that is a program which it executed, the report has nothing of it: it is"
                    " statically linked, of another C library or set-user-ID, has a malloc of its "
-                   "own, or could not load the library (env -i, chroot, another user or user "
-                   "namespace). Record it by itself";
+                   "own, or could not load the library (env -i, a launcher that sets LD_PRELOAD "
+                   "itself, chroot, another user or user namespace). Record it by itself: put "
+                   "allocscope run -- before its name";
         }
         return "";
     }

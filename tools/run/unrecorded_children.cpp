@@ -56,7 +56,7 @@ const char* likely_reason(part mapped) {
         return "has a malloc of its own, or could not open the recording (another user, another"
                " user namespace)";
     }
-    return "has not loaded the library (env -i, chroot)";
+    return "has not loaded the library (env -i, LD_PRELOAD set anew, chroot)";
 }
 
 std::string executed_file(std::int32_t process_id) {

@@ -139,6 +139,8 @@ def trusts_no_library_of_others(folder, program):
     if os.geteuid() == 0:
         os.chown(library, 65534, -1)
         assert f"{library} cannot be used: it belongs to another user" in refusal(), refusal()
+        os.chown(command, 65534, -1)  # as root's files look in a user namespace without root
+        assert refusal() == ""
 
 
 def says_that_help_was_not_written():
@@ -188,6 +190,16 @@ def says_that_nothing_can_be_loaded(recorder, folder, program):
     of_musl = compiled(folder, "of_musl", "int main() { return 7; }", COMPILER,
                        f"-Wl,--dynamic-linker={loader}")
     assert "is linked with musl" in recorder.run([of_musl], code=7).stderr
+
+
+def says_that_an_interpreter_is_missing(recorder, folder):
+    script = pathlib.Path(folder) / "of_nobody"
+    script.write_text("#!/no/such/interpreter\n")
+    script.chmod(0o755)
+    for words, missing in (([script], True), (["no_such_command"], False)):
+        said = recorder.run(words, code=2).stderr
+        assert f'"{words[0]}" cannot be run: No such file or directory' in said, said
+        assert ("its interpreter or loader is missing" in said) == missing, said
 
 
 def says_which_limit_is_too_low(recorder):
@@ -308,6 +320,7 @@ def main():
         says_that_proc_is_missing()
         trusts_no_library_of_others(folder, program)
         says_that_nothing_can_be_loaded(recorder, folder, program)
+        says_that_an_interpreter_is_missing(recorder, folder)
         says_which_limit_is_too_low(recorder)
         says_who_has_raised_privileges(recorder, folder)
         scripts_of_scripts(recorder, recorder.folder)

@@ -86,6 +86,7 @@ started_program::started_program(const program_order& order, int report_signal, 
         process_id_ = -1;
     }
     if (failure != 0) error = std::strerror(failure);
+    lacks_file_ = failure == ENOENT;
     ::munmap(page, sizeof(messages));
 }
 

@@ -34,6 +34,7 @@ public:
     event wait(double seconds);
 
     bool has_started() const { return process_id_ >= 0; }
+    bool lacks_file() const { return lacks_file_; }  // why it has not started
     std::int32_t number() const { return number_; }  // in /proc
     // After event::ended: the signal that asks this process to end, too, or 0. Waits up to
     // `seconds` for one, or until a child of this process ends. Signals within a second of the
@@ -65,6 +66,7 @@ private:
     int report_signal_ = 0;
     pid_t process_id_ = -1;  // in the PID namespace of this process
     std::int32_t number_ = 0;
+    bool lacks_file_ = false;
     int status_ = 0;
     double ended_at_ = 0;  // seconds of the monotonic clock
     int end_asked_ = 0;

@@ -145,6 +145,29 @@ def passes_signals_on(recorder, program):
         path.unlink()
 
 
+def ends_by_the_signal_of_the_terminal():
+    """A shell ends a loop after Ctrl-C only if that has ended the command. The report comes first.
+    What somebody else has sent becomes an exit code."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(PROGRAM, [PROGRAM, "run", "--summary", "--", "sh", "-c",
+                           "echo ready; exec sleep 60"])
+    seen = b""
+
+    def wait_for(wanted):
+        nonlocal seen
+        while wanted not in seen:
+            assert select.select([terminal], [], [], 60)[0], seen
+            seen += os.read(terminal, 65536)
+
+    wait_for(b"ready")
+    os.write(terminal, b"\x03")
+    wait_for(b"allocations")
+    status = os.waitpid(child, 0)[1]
+    assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGINT, status
+    os.close(terminal)
+
+
 def passes_no_signal_of_the_program_on(folder):
     """What it sends to its group reaches it without the command, and what it sends to its parent is
     not for itself. A signal with a value is passed on with the value."""
@@ -565,6 +588,7 @@ def main():
         fits_the_terminal(recorder, program)
         passes_signals_on(recorder, program)
         passes_no_signal_of_the_terminal_on(folder)
+        ends_by_the_signal_of_the_terminal()
         passes_no_signal_of_the_program_on(folder)
         keeps_what_execution_keeps(folder)
         stops_with_the_program()

@@ -166,6 +166,8 @@ public:
         end_asked_ = [&program] { return program.end_asked(0.1); };
         report_all(file, program);
         if (file.program_count() != 0 && program.is_ended_by(SIGSYS)) say_what_a_filter_ends();
+        std::fflush(nullptr);
+        program.end_if_interrupted();
         return program.exit_code();
     }
 

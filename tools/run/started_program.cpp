@@ -57,6 +57,8 @@ pid_t fork_until_execution() {
 
 started_program::started_program(const program_order& order, int report_signal, std::string& error)
     : report_signal_(report_signal) {
+    ::sigemptyset(&interrupt_);
+    ::sigaddset(&interrupt_, SIGINT);
     ::sigfillset(&signals_);
     for (int number : left_alone) ::sigdelset(&signals_, number);
     ::sigprocmask(SIG_BLOCK, &signals_, &mask_before_);
@@ -127,8 +129,13 @@ bool started_program::is_sent_by_program(std::int32_t sender) const {
     return false;
 }
 
+void started_program::note_interrupt(const siginfo_t& signal) {
+    if (signal.si_signo == SIGINT && signal.si_code == SI_KERNEL) is_interrupted_ = true;
+}
+
 void started_program::pass_on(const siginfo_t& signal) {
     // The kernel sends its own signals, such as that of Ctrl-C, to the whole foreground group.
+    note_interrupt(signal);
     if (signal.si_code == SI_KERNEL) return;
     if (is_sent_by_program(signal.si_pid)) return;
     if (signal.si_code == SI_QUEUE) {
@@ -168,6 +175,9 @@ started_program::event started_program::wait(double seconds) {
             std::getline(std::ifstream{"/proc/" + std::to_string(number_) + "/comm"}, kernel_name_);
             ::waitpid(process_id_, &status_, 0);
             ended_at_ = seconds_now();
+            const timespec no_time = {};
+            siginfo_t left;  // Ctrl-C has reached both, and the program has ended at once
+            if (::sigtimedwait(&interrupt_, &left, &no_time) > 0) note_interrupt(left);
             return event::ended;
         }
         stop_with_program();
@@ -190,6 +200,13 @@ int started_program::end_asked(double seconds) {
         number == SIGHUP || number == SIGINT || number == SIGQUIT || number == SIGTERM;
     if (asks && seconds_now() - ended_at_ >= grace) end_asked_ = number;
     return end_asked_;
+}
+
+void started_program::end_if_interrupted() const {
+    if (!is_interrupted_ || !is_ended_by(SIGINT)) return;
+    std::signal(SIGINT, SIG_DFL);
+    std::raise(SIGINT);
+    ::sigprocmask(SIG_UNBLOCK, &interrupt_, nullptr);
 }
 
 bool started_program::is_ended_by(int signal) const {

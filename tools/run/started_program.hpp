@@ -44,6 +44,9 @@ public:
     // bytes of the name of the file that it executed last, unless it has chosen another name.
     const std::string& kernel_name() const { return kernel_name_; }
     bool is_ended_by(int signal) const;  // after event::ended
+    // After event::ended: if Ctrl-C has ended the program, it ends this process, too. Else a shell
+    // would go on with its loop or script.
+    void end_if_interrupted() const;
     // After event::ended: the exit code as in a shell, 128 + n if signal n ended the program.
     int exit_code() const;
 
@@ -56,17 +59,20 @@ private:
 
     void execute(const program_order& order, volatile messages& out);
     bool is_sent_by_program(std::int32_t sender) const;
+    void note_interrupt(const siginfo_t& signal);
     void pass_on(const siginfo_t& signal);
     bool is_stopped(int more_options) const;
     void stop_with_program() const;
 
     sigset_t signals_;
+    sigset_t interrupt_;  // only Ctrl-C
     sigset_t mask_before_;
     struct sigaction child_before_;
     int report_signal_ = 0;
     pid_t process_id_ = -1;  // in the PID namespace of this process
     std::int32_t number_ = 0;
     bool lacks_file_ = false;
+    bool is_interrupted_ = false;
     int status_ = 0;
     double ended_at_ = 0;  // seconds of the monotonic clock
     int end_asked_ = 0;

@@ -110,6 +110,8 @@ inline found_token find_initialiser(arena& memory, const list<code_frame>& frame
     const borrowed_memory meanwhile{memory};
     const function_name function = parse_function_name(memory, frame.function);
     if (!is_constructor(function)) return {};
+    // One that the compiler made to copy or move an object initialises nothing anew.
+    if (!is_body && frame.function.ends_with("&)")) return {};
     const text name = function.last().name;
     if (is_body ? !is_constructor_body(*file, brace, name) : file->text_at(place) != name)
         return {};

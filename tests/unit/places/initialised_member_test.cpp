@@ -75,6 +75,14 @@ TEST_CASE("initialised_member: functions, other classes and empty members do not
                    vector) == 3);
 }
 
+TEST_CASE("initialised_member: a copy of an object has what the object had") {
+    const char* const source = "struct @part {\n    std::vector<int> v{1};\n};\n";
+    CHECK(line_for(source, vector, "part::part(part const&)") == 0);
+    CHECK(line_for(source, vector, "part::part(part&&)") == 0);
+    CHECK(line_for("struct part {\n    std::vector<int> v{1};\n    part(const part&@) {}\n};\n",
+                   vector, "part::part(part const&)") == 2);
+}
+
 TEST_CASE("initialised_member: what is not certain has no line") {
     CHECK(
         line_for("struct @part {\n    std::vector<int> v{1}, w;\n    std::vector<int> x{2};\n};\n",

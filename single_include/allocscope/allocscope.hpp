@@ -23052,7 +23052,8 @@ public:
         const bool is_element = wanted == asked_name::element;
         if (is_element) wanted = asked_name::variable;
         const bool is_variable = wanted == asked_name::variable;
-        std::uint64_t unit = is_variable ? unit_around(function) : 0;  // searched at the end
+        // Searched at the end.
+        std::uint64_t unit = wanted != asked_name::parameter ? unit_around(function) : 0;
         for (int outer = 0; outer < most_links && scope != 0; ++outer) {
             const found_type found = look_up(scope, first, wanted);
             if (found.count != 0) {
@@ -27004,6 +27005,20 @@ private:
         }
         found.length = (at_ - begin) & source_token::limit;
         result_.tokens.push_back(found);
+        if (c == '{' || found.spelling() == ":" || found.spelling() == "final") leave_out_macro();
+    }
+
+    // Of `class API part {`, in front of the last token.
+    void leave_out_macro() {
+        list<source_token>& all = result_.tokens;
+        const std::size_t name = all.size() - 2;
+        if (all.size() < 4 || !is_listed(all[name - 2].spelling(), "struct class")) return;
+        const text macro = all[name - 1].spelling();
+        if (!is_word(macro) || macro.find_first_of(lower_case) != no_position) return;
+        if (!is_word(all[name].spelling()) || all[name].spelling() == "final") return;
+        all[name - 1] = all[name];
+        all[name] = all[name + 1];
+        all.pop_back();
     }
 
     // A literal may span several lines.
@@ -27451,12 +27466,14 @@ public:
         return true;
     }
 
-    // Reads the value that the `throw` at `at` throws: `throw T(...);` or `throw v;`. Returns false
-    // if it is something else.
+    // Reads the value that the `throw` at `at` throws: `throw T(...);`, `throw v;` or `throw (v);`.
+    // Returns false if it is something else.
     bool read_throw(std::size_t at, new_expression& found) const {
-        found.begin = at;
-        found.last = read_value(at + 1, found) - 1;
-        return found.has_type && is_at(found.last + 1, ";");
+        found.begin = at++;
+        const std::size_t close = is_at(at, "(") ? file_.partner(at) : 0;
+        const bool is_in_brackets = is_at(close + 1, ";");
+        found.last = read_value(is_in_brackets ? at + 1 : at, found) - 1;
+        return found.has_type && is_at(found.last + 1, is_in_brackets ? ")" : ";");
     }
 
     // The token after a name with its scopes and template arguments; 0 if it cannot be read. Sets
@@ -28029,9 +28046,11 @@ public:
         return found != nullptr ? *found : 0;
     }
 
-    // The token with the number in the only `name = 12;` of the file; 0: there is another
-    // assignment. Null: there is none.
-    ALLOCSCOPE_INLINE const std::uint32_t* number_of(text name) const noexcept {
+    static constexpr std::uint64_t no_number = ~std::uint64_t{0};
+
+    // The number in the only `name = 12;` of the file, or of the only enumerator with that name;
+    // no_number: it has another value, or may have one. Null: there is neither.
+    ALLOCSCOPE_INLINE const std::uint64_t* number_of(text name) const noexcept {
         return numbers_.find(name);
     }
 
@@ -28170,7 +28189,10 @@ private:
                 }
                 break;
             case 'e':
-                if (token == "enum") read_type(at + 1);
+                if (token == "enum") {
+                    read_type(at + 1);
+                    read_enumerators(at + 1);
+                }
                 break;
             default:
                 break;
@@ -28187,11 +28209,50 @@ private:
     }
 
     void see_assignment(std::size_t at) {
-        if (!is_word_at(at - 1)) return;
-        const bool is_number =
-            text_at(at + 1).find_first_not_of("0123456789") == no_position && is_at(at + 2, ";");
-        const auto known = numbers_.insert(text_at(at - 1));
-        known.value = known.is_new && is_number ? static_cast<std::uint32_t>(at + 1) : 0;
+        if (!is_word_at(at - 1) || at < behind_enumerators_) return;
+        add_number(text_at(at - 1), is_at(at + 2, ";") ? value_of(text_at(at + 1)) : no_number);
+    }
+
+    void add_number(text name, std::uint64_t number) {
+        const auto known = numbers_.insert(name);
+        known.value = known.is_new ? number : no_number;
+    }
+
+    static std::uint64_t value_of(text digits) noexcept {
+        if (digits.empty() || digits.size() > 18) return no_number;
+        if (digits[0] == '0' && digits.size() > 1) return no_number;
+        std::uint64_t value = 0;
+        for (const char digit : digits) {
+            if (digit < '0' || digit > '9') return no_number;
+            value = value * 10 + static_cast<std::uint64_t>(digit - '0');
+        }
+        return value;
+    }
+
+    // Those of `enum speed : int { slow, fast = 3, faster }`. The names of an `enum class` are not
+    // used alone.
+    void read_enumerators(std::size_t at) {
+        if (is_any_at(at, "struct class")) return;
+        while (is_word_at(at) || is_any_at(at, ": ::")) ++at;
+        if (!is_at(at, "{") || partner(at) < at) return;
+        behind_enumerators_ = partner(at);
+        const char* const begin = text_at(at).data();
+        const char* const end = text_at(behind_enumerators_).data();
+        // Lines of the preprocessor may leave some of them out.
+        const bool are_all = !text{begin, static_cast<std::size_t>(end - begin)}.contains("#");
+        std::uint64_t number = are_all ? 0 : no_number;
+        while (++at < behind_enumerators_) {
+            const text name = text_at(at++);
+            if (!is_any_at(at, ", }")) {
+                const bool is_value = are_all && is_at(at, "=") && is_any_at(at + 2, ", }");
+                number = is_value ? value_of(text_at(at + 1)) : no_number;
+            }
+            add_number(name, number);
+            if (number != no_number) ++number;
+            while (at < behind_enumerators_ && !is_at(at, ",")) {
+                at = is_any_at(at, "( [ {") && partner(at) != 0 ? partner(at) : at + 1;
+            }
+        }
     }
 
     void declare(text name, std::size_t at) {
@@ -28340,10 +28401,11 @@ private:
     table<text, unsigned> names_;
     table<text, std::uint32_t> defaults_;  // by the name of the callee: the expression's number + 1
     table<text, std::uint32_t> classes_;   // by the name: its token in the definition
-    table<text, std::uint32_t> numbers_;   // by the name: see number_of()
+    table<text, std::uint64_t> numbers_;   // by the name: see number_of()
     list<std::uint32_t> blocks_;           // the braces that are open, while the file is read
     list<name_declaration> declarations_;
     table<text, std::uint32_t> declared_;  // by the name: the number + 1 of its last declaration
+    std::size_t behind_enumerators_ = 0;   // of the last enumeration that was seen
     bool uses_namespace_std_ = false;
 
     // Answers of partition_point_near().
@@ -29349,9 +29411,12 @@ public:
     // The number that the only constant with that name in the file has; `meaning` if it has none.
     text number_or(text meaning, text name) const {
         if (is_parameter(name) || is_described(name)) return meaning;
-        const std::uint32_t* const number = file_.number_of(name);
+        const std::uint64_t* const number = file_.number_of(name);
         if (number == nullptr) return meaning;
-        return *number != 0 ? file_.text_at(*number) : text{};
+        if (*number == source_outline::no_number) return {};
+        text_out digits{memory_};
+        digits << decimal{*number};
+        return digits.view();
     }
 
     text described(text name, asked_name wanted) const {
@@ -29582,20 +29647,23 @@ private:
         const bool has_arguments = at + 1 < end && file_.is_at(at + 1, "<");
         if (has_arguments || is_plain_word(word) || file_.is_macro(word)) return {};
         local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
-        if (depth > 0 && local.what == local_name::kind::none) {
+        // The compiler's name of box<alias> shows what the alias stands for.
+        const bool is_replaced = is_in_template() || depth > 0 || at > begin;
+        const bool is_outside = local.what == local_name::kind::none && !is_parameter(word);
+        if (is_outside && (depth > 0 || (at > begin && !qualified_type(word).empty()))) {
             local = alias_in_namespace(file_, begin, word);
         }
         if (local.what == local_name::kind::alias) {
             constexpr int most_aliases = 8;  // of aliases in a row
             text_out type{memory_};
-            const bool is_wanted = is_in_template() || local.is_of_function || depth > 0;
+            const bool is_wanted = is_replaced || local.is_of_function;
             const bool is_read =
                 is_wanted && depth < most_aliases && write(type, local.begin, local.end, depth + 1);
             if (is_read) return type.view();
             if (local.is_of_function) at = end;
         }
         const bool is_local = local.what != local_name::kind::none && local.is_of_function;
-        return is_in_template() && !is_local ? described_path(at, end) : text{};
+        return is_replaced && !is_local ? described_path(at, end) : text{};
     }
 
     // The same as of_template(), but from the debug information. That has other parameters than the
@@ -30517,6 +30585,16 @@ inline text without_integer_aliases(arena& memory, text type) {
     return made.view();
 }
 
+// `void (*)()` and `int (*)[3]` have their star inside.
+inline text pointer_to(arena& memory, text type) {
+    std::size_t star = 0;
+    while (star < type.size() && !type.substr(star).starts_with("(*")) {
+        star = type[star] == '<' ? skip_brackets(type, star) : star + 1;
+    }
+    star = star < type.size() ? star + 1 : type.size();
+    return joined(memory, type.substr(0, star), "*", type.substr(star));
+}
+
 // What a container allocates if its function in frames[at] asks the allocator; "" if it is not
 // certain.
 inline type_answer type_of_container(read_names& names, const list<code_frame>& frames,
@@ -30614,7 +30692,7 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         evidence = type_evidence::source_text;
     }
     if (element.empty()) return unknown_type();
-    if (request == "_M_allocate_map") element = joined(names.memory(), element, "*");
+    if (request == "_M_allocate_map") element = pointer_to(names.memory(), element);
     type_answer answer = printed_answer(names.memory(), element, evidence);
     answer.is_array = true;
     return answer;
@@ -31032,7 +31110,7 @@ inline bool find_thrown(const source_outline& file, int line, int column, new_ex
     }
     found.scope = file.scope_of(begin);
     return file.is_at(begin, "throw") && new_reader{file}.read_throw(begin, found) &&
-           (at == begin || at == found.last);
+           (at == begin || at >= found.last);  // gcc: the last bracket of `throw (T(1));`
 }
 
 }  // namespace symbolize
@@ -31061,6 +31139,15 @@ public:
           is_at_begin_(is_at_begin) {}
 
     using type_spelling::stand_in;
+
+    // Headers show that `own(x)` makes an object, where the debug information describes no types.
+    void believe_class_of(const source_files& files) {
+        const text own = own_word(file_, expression_);
+        is_class_of_header_ = class_in_files(files, own).at != 0;
+        for (const source_outline* each : files) {
+            if (each->declares_function(own)) is_class_of_header_ = false;
+        }
+    }
 
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
@@ -31123,7 +31210,7 @@ public:
         const name_kind kind = knowledge_.kind_of(own);
         if (kind == name_kind::believed) return true;
         if (file_.declares_function(own)) return false;
-        if (kind < name_kind::type) return file_.is_defined(own);
+        if (kind < name_kind::type) return is_class_of_header_ || file_.is_defined(own);
         return is_class_there(name, expression_.type_end, own);
     }
 
@@ -31405,6 +31492,7 @@ private:
 
     const new_expression& expression_;
     bool is_at_begin_;  // the call is placed at the `new`, not at the last token
+    bool is_class_of_header_ = false;
 };
 
 // What the source says about a `new` besides its type.
@@ -31461,10 +31549,12 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     const source_token& first = file->tokens()[expression->begin];
     const bool is_at_begin =
         frame.column > 0 && first.line == frame.line && first.column == frame.column;
-    const source_spelling spelling{names.scratch(), *file,     *expression,
-                                   function,        knowledge, is_at_begin};
-    text type = spelling.spelled();
+    source_spelling spelling{names.scratch(), *file, *expression, function, knowledge, is_at_begin};
     const text own = own_word(*file, *expression);
+    if (expression->is_of_value && knowledge.kind_of(own) == name_kind::undescribed) {
+        spelling.believe_class_of(included_files(sources, frame, *file));
+    }
+    text type = spelling.spelled();
     const bool is_one_word = expression->type_end == expression->type_begin + 1;
     if (is_one_word && (type.empty() || (type == own && spelling.is_undescribed(own)))) {
         const text aliased =
@@ -33260,6 +33350,8 @@ inline found_token find_initialiser(arena& memory, const list<code_frame>& frame
     const borrowed_memory meanwhile{memory};
     const function_name function = parse_function_name(memory, frame.function);
     if (!is_constructor(function)) return {};
+    // One that the compiler made to copy or move an object initialises nothing anew.
+    if (!is_body && frame.function.ends_with("&)")) return {};
     const text name = function.last().name;
     if (is_body ? !is_constructor_body(*file, brace, name) : file->text_at(place) != name)
         return {};

@@ -150,6 +150,7 @@ def one_type(text):
     iterator = re.match(r"__gnu_cxx::__normal_iterator<(const )?.*\*,(std::.*)>$", out)
     if iterator:
         out = iterator[2] + ("::const_iterator" if iterator[1] else "::iterator")
+    out = re.sub(r"^std::_List_(const_)?iterator<(.*)>$", r"std::list<\2>::\1iterator", out)
     out = re.sub(r"^std::chrono::time_point<std::chrono::(\w+_clock),.*>$",
                  r"std::chrono::\1::time_point", out)
     out = ALIASES.get(out, out)

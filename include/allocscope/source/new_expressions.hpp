@@ -155,9 +155,11 @@ public:
         return found != nullptr ? *found : 0;
     }
 
-    // The token with the number in the only `name = 12;` of the file; 0: there is another
-    // assignment. Null: there is none.
-    ALLOCSCOPE_INLINE const std::uint32_t* number_of(text name) const noexcept {
+    static constexpr std::uint64_t no_number = ~std::uint64_t{0};
+
+    // The number in the only `name = 12;` of the file, or of the only enumerator with that name;
+    // no_number: it has another value, or may have one. Null: there is neither.
+    ALLOCSCOPE_INLINE const std::uint64_t* number_of(text name) const noexcept {
         return numbers_.find(name);
     }
 
@@ -296,7 +298,10 @@ private:
                 }
                 break;
             case 'e':
-                if (token == "enum") read_type(at + 1);
+                if (token == "enum") {
+                    read_type(at + 1);
+                    read_enumerators(at + 1);
+                }
                 break;
             default:
                 break;
@@ -313,11 +318,50 @@ private:
     }
 
     void see_assignment(std::size_t at) {
-        if (!is_word_at(at - 1)) return;
-        const bool is_number =
-            text_at(at + 1).find_first_not_of("0123456789") == no_position && is_at(at + 2, ";");
-        const auto known = numbers_.insert(text_at(at - 1));
-        known.value = known.is_new && is_number ? static_cast<std::uint32_t>(at + 1) : 0;
+        if (!is_word_at(at - 1) || at < behind_enumerators_) return;
+        add_number(text_at(at - 1), is_at(at + 2, ";") ? value_of(text_at(at + 1)) : no_number);
+    }
+
+    void add_number(text name, std::uint64_t number) {
+        const auto known = numbers_.insert(name);
+        known.value = known.is_new ? number : no_number;
+    }
+
+    static std::uint64_t value_of(text digits) noexcept {
+        if (digits.empty() || digits.size() > 18) return no_number;
+        if (digits[0] == '0' && digits.size() > 1) return no_number;
+        std::uint64_t value = 0;
+        for (const char digit : digits) {
+            if (digit < '0' || digit > '9') return no_number;
+            value = value * 10 + static_cast<std::uint64_t>(digit - '0');
+        }
+        return value;
+    }
+
+    // Those of `enum speed : int { slow, fast = 3, faster }`. The names of an `enum class` are not
+    // used alone.
+    void read_enumerators(std::size_t at) {
+        if (is_any_at(at, "struct class")) return;
+        while (is_word_at(at) || is_any_at(at, ": ::")) ++at;
+        if (!is_at(at, "{") || partner(at) < at) return;
+        behind_enumerators_ = partner(at);
+        const char* const begin = text_at(at).data();
+        const char* const end = text_at(behind_enumerators_).data();
+        // Lines of the preprocessor may leave some of them out.
+        const bool are_all = !text{begin, static_cast<std::size_t>(end - begin)}.contains("#");
+        std::uint64_t number = are_all ? 0 : no_number;
+        while (++at < behind_enumerators_) {
+            const text name = text_at(at++);
+            if (!is_any_at(at, ", }")) {
+                const bool is_value = are_all && is_at(at, "=") && is_any_at(at + 2, ", }");
+                number = is_value ? value_of(text_at(at + 1)) : no_number;
+            }
+            add_number(name, number);
+            if (number != no_number) ++number;
+            while (at < behind_enumerators_ && !is_at(at, ",")) {
+                at = is_any_at(at, "( [ {") && partner(at) != 0 ? partner(at) : at + 1;
+            }
+        }
     }
 
     void declare(text name, std::size_t at) {
@@ -466,10 +510,11 @@ private:
     table<text, unsigned> names_;
     table<text, std::uint32_t> defaults_;  // by the name of the callee: the expression's number + 1
     table<text, std::uint32_t> classes_;   // by the name: its token in the definition
-    table<text, std::uint32_t> numbers_;   // by the name: see number_of()
+    table<text, std::uint64_t> numbers_;   // by the name: see number_of()
     list<std::uint32_t> blocks_;           // the braces that are open, while the file is read
     list<name_declaration> declarations_;
     table<text, std::uint32_t> declared_;  // by the name: the number + 1 of its last declaration
+    std::size_t behind_enumerators_ = 0;   // of the last enumeration that was seen
     bool uses_namespace_std_ = false;
 
     // Answers of partition_point_near().

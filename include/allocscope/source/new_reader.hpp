@@ -129,12 +129,14 @@ public:
         return true;
     }
 
-    // Reads the value that the `throw` at `at` throws: `throw T(...);` or `throw v;`. Returns false
-    // if it is something else.
+    // Reads the value that the `throw` at `at` throws: `throw T(...);`, `throw v;` or `throw (v);`.
+    // Returns false if it is something else.
     bool read_throw(std::size_t at, new_expression& found) const {
-        found.begin = at;
-        found.last = read_value(at + 1, found) - 1;
-        return found.has_type && is_at(found.last + 1, ";");
+        found.begin = at++;
+        const std::size_t close = is_at(at, "(") ? file_.partner(at) : 0;
+        const bool is_in_brackets = is_at(close + 1, ";");
+        found.last = read_value(is_in_brackets ? at + 1 : at, found) - 1;
+        return found.has_type && is_at(found.last + 1, is_in_brackets ? ")" : ";");
     }
 
     // The token after a name with its scopes and template arguments; 0 if it cannot be read. Sets

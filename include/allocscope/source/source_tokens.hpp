@@ -119,6 +119,20 @@ private:
         }
         found.length = (at_ - begin) & source_token::limit;
         result_.tokens.push_back(found);
+        if (c == '{' || found.spelling() == ":" || found.spelling() == "final") leave_out_macro();
+    }
+
+    // Of `class API part {`, in front of the last token.
+    void leave_out_macro() {
+        list<source_token>& all = result_.tokens;
+        const std::size_t name = all.size() - 2;
+        if (all.size() < 4 || !is_listed(all[name - 2].spelling(), "struct class")) return;
+        const text macro = all[name - 1].spelling();
+        if (!is_word(macro) || macro.find_first_of(lower_case) != no_position) return;
+        if (!is_word(all[name].spelling()) || all[name].spelling() == "final") return;
+        all[name - 1] = all[name];
+        all[name] = all[name + 1];
+        all.pop_back();
     }
 
     // A literal may span several lines.

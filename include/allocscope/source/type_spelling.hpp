@@ -147,9 +147,12 @@ public:
     // The number that the only constant with that name in the file has; `meaning` if it has none.
     text number_or(text meaning, text name) const {
         if (is_parameter(name) || is_described(name)) return meaning;
-        const std::uint32_t* const number = file_.number_of(name);
+        const std::uint64_t* const number = file_.number_of(name);
         if (number == nullptr) return meaning;
-        return *number != 0 ? file_.text_at(*number) : text{};
+        if (*number == source_outline::no_number) return {};
+        text_out digits{memory_};
+        digits << decimal{*number};
+        return digits.view();
     }
 
     text described(text name, asked_name wanted) const {
@@ -380,20 +383,23 @@ private:
         const bool has_arguments = at + 1 < end && file_.is_at(at + 1, "<");
         if (has_arguments || is_plain_word(word) || file_.is_macro(word)) return {};
         local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
-        if (depth > 0 && local.what == local_name::kind::none) {
+        // The compiler's name of box<alias> shows what the alias stands for.
+        const bool is_replaced = is_in_template() || depth > 0 || at > begin;
+        const bool is_outside = local.what == local_name::kind::none && !is_parameter(word);
+        if (is_outside && (depth > 0 || (at > begin && !qualified_type(word).empty()))) {
             local = alias_in_namespace(file_, begin, word);
         }
         if (local.what == local_name::kind::alias) {
             constexpr int most_aliases = 8;  // of aliases in a row
             text_out type{memory_};
-            const bool is_wanted = is_in_template() || local.is_of_function || depth > 0;
+            const bool is_wanted = is_replaced || local.is_of_function;
             const bool is_read =
                 is_wanted && depth < most_aliases && write(type, local.begin, local.end, depth + 1);
             if (is_read) return type.view();
             if (local.is_of_function) at = end;
         }
         const bool is_local = local.what != local_name::kind::none && local.is_of_function;
-        return is_in_template() && !is_local ? described_path(at, end) : text{};
+        return is_replaced && !is_local ? described_path(at, end) : text{};
     }
 
     // The same as of_template(), but from the debug information. That has other parameters than the

@@ -60,7 +60,8 @@ public:
         const bool is_element = wanted == asked_name::element;
         if (is_element) wanted = asked_name::variable;
         const bool is_variable = wanted == asked_name::variable;
-        std::uint64_t unit = is_variable ? unit_around(function) : 0;  // searched at the end
+        // Searched at the end.
+        std::uint64_t unit = wanted != asked_name::parameter ? unit_around(function) : 0;
         for (int outer = 0; outer < most_links && scope != 0; ++outer) {
             const found_type found = look_up(scope, first, wanted);
             if (found.count != 0) {

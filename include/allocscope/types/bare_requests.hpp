@@ -147,6 +147,16 @@ inline text without_integer_aliases(arena& memory, text type) {
     return made.view();
 }
 
+// `void (*)()` and `int (*)[3]` have their star inside.
+inline text pointer_to(arena& memory, text type) {
+    std::size_t star = 0;
+    while (star < type.size() && !type.substr(star).starts_with("(*")) {
+        star = type[star] == '<' ? skip_brackets(type, star) : star + 1;
+    }
+    star = star < type.size() ? star + 1 : type.size();
+    return joined(memory, type.substr(0, star), "*", type.substr(star));
+}
+
 // What a container allocates if its function in frames[at] asks the allocator; "" if it is not
 // certain.
 inline type_answer type_of_container(read_names& names, const list<code_frame>& frames,
@@ -244,7 +254,7 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         evidence = type_evidence::source_text;
     }
     if (element.empty()) return unknown_type();
-    if (request == "_M_allocate_map") element = joined(names.memory(), element, "*");
+    if (request == "_M_allocate_map") element = pointer_to(names.memory(), element);
     type_answer answer = printed_answer(names.memory(), element, evidence);
     answer.is_array = true;
     return answer;

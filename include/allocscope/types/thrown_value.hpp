@@ -44,7 +44,7 @@ inline bool find_thrown(const source_outline& file, int line, int column, new_ex
     }
     found.scope = file.scope_of(begin);
     return file.is_at(begin, "throw") && new_reader{file}.read_throw(begin, found) &&
-           (at == begin || at == found.last);
+           (at == begin || at >= found.last);  // gcc: the last bracket of `throw (T(1));`
 }
 
 }  // namespace symbolize

@@ -53,6 +53,15 @@ public:
 
     using type_spelling::stand_in;
 
+    // Headers show that `own(x)` makes an object, where the debug information describes no types.
+    void believe_class_of(const source_files& files) {
+        const text own = own_word(file_, expression_);
+        is_class_of_header_ = class_in_files(files, own).at != 0;
+        for (const source_outline* each : files) {
+            if (each->declares_function(own)) is_class_of_header_ = false;
+        }
+    }
+
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
         text type = expression_.has_type ? written() : text{};
@@ -114,7 +123,7 @@ public:
         const name_kind kind = knowledge_.kind_of(own);
         if (kind == name_kind::believed) return true;
         if (file_.declares_function(own)) return false;
-        if (kind < name_kind::type) return file_.is_defined(own);
+        if (kind < name_kind::type) return is_class_of_header_ || file_.is_defined(own);
         return is_class_there(name, expression_.type_end, own);
     }
 
@@ -396,6 +405,7 @@ private:
 
     const new_expression& expression_;
     bool is_at_begin_;  // the call is placed at the `new`, not at the last token
+    bool is_class_of_header_ = false;
 };
 
 // What the source says about a `new` besides its type.
@@ -452,10 +462,12 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     const source_token& first = file->tokens()[expression->begin];
     const bool is_at_begin =
         frame.column > 0 && first.line == frame.line && first.column == frame.column;
-    const source_spelling spelling{names.scratch(), *file,     *expression,
-                                   function,        knowledge, is_at_begin};
-    text type = spelling.spelled();
+    source_spelling spelling{names.scratch(), *file, *expression, function, knowledge, is_at_begin};
     const text own = own_word(*file, *expression);
+    if (expression->is_of_value && knowledge.kind_of(own) == name_kind::undescribed) {
+        spelling.believe_class_of(included_files(sources, frame, *file));
+    }
+    text type = spelling.spelled();
     const bool is_one_word = expression->type_end == expression->type_begin + 1;
     if (is_one_word && (type.empty() || (type == own && spelling.is_undescribed(own)))) {
         const text aliased =

@@ -20,6 +20,8 @@ using namespace allocscope_test;
 static short number_of_file = 3;
 // The debug information describes what these point to.
 static other::link* volatile last_link;
+static shop::number_of_parts volatile last_number;
+static size_of_text volatile last_size;
 static shop::leaf* volatile last_leaf;
 __attribute__((noinline)) static std::unique_ptr<short> copy_of_number() {
     return std::unique_ptr<short>{new auto(number_of_file)};
@@ -99,6 +101,17 @@ __attribute__((noinline)) void* made_of_macro() {
 }
 #pragma GCC diagnostic pop
 
+__attribute__((noinline)) void shelf::fill() {
+    parts_.reset(new parts());
+}
+
+__attribute__((noinline)) void* box_by_hand() {
+    return new box<number_of_parts>;
+}
+__attribute__((noinline)) void* box_of_size() {
+    return new box<size_of_text>;
+}
+
 }  // namespace shop
 
 namespace other {
@@ -148,8 +161,14 @@ int main() {
     const auto j = copy_of_number();
     void* const k = shop::made_by_lambda();
     void* const l = shop::made_of_macro();
+    void* const m = shop::box_by_hand();
+    void* const n = shop::box_of_size();
+    shop::shelf o;
+    o.fill();
     last_link = nullptr;
     last_leaf = nullptr;
+    last_number = 1;
+    last_size = 1;
     other::chain<char> small;  // its classes have other sizes than those of the next one
     small.grow('a');
     other::chain<double> large;
@@ -165,12 +184,15 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "short"), 1);
     for (const char* type :
          {"other::chain<char>::link", "other::chain<double>::link",
-          "other::chain<char>::slots<char>", "other::chain<double>::slots<double>"}) {
+          "other::chain<char>::slots<char>", "other::chain<double>::slots<double>", "box<long>",
+          "box<short>", "std::array<long, 5>"}) {
         std::printf("%s\n", type);
         ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, type), 1);
     }
     ::operator delete(k);
     ::operator delete(l);
+    ::operator delete(m);
+    ::operator delete(n);
     small.clear();
     large.clear();
     const allocscope::scope another{"initialiser"};

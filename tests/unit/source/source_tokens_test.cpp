@@ -50,6 +50,18 @@ TEST_CASE("source_tokens: a literal goes on behind a backslash, however lines en
     CHECK(joined("f(\"a\r\nb); g();") == "f ( \"a\r b ) ; g ( ) ;");
 }
 
+TEST_CASE("source_tokens: a macro in front of a class's name is left out") {
+    CHECK(joined("class API part { int n; };") == "class part { int n ; } ;");
+    CHECK(joined("struct API_2 part : base {};") == "struct part : base { } ;");
+    CHECK(joined("class API part final : base {};") == "class part final : base { } ;");
+    CHECK(joined("class PART final : base {};") == "class PART final : base { } ;");
+    CHECK(joined("class PART : base {};") == "class PART : base { } ;");
+    CHECK(joined("enum class PART : int {};") == "enum class PART : int { } ;");
+    CHECK(joined("struct POINT p; x = {3}; struct POINT* q{};") ==
+          "struct POINT p ; x = { 3 } ; struct POINT * q { } ;");
+    CHECK(joined("struct point p{};") == "struct point p { } ;");
+}
+
 TEST_CASE("source_tokens: only the double colon and the arrow are signs of two characters") {
     CHECK(joined("a::b->c>>d") == "a :: b -> c > > d");
 }

@@ -269,6 +269,11 @@ TEST_CASE("bare_requests: the other containers") {
              "void load(std::set<part*>& s) { s.@insert(p); }") == "part*");
     CHECK(of("_M_allocate_map", "bits/stl_deque.h", "deque", "bits/stl_deque.h",
              "void load() { std::deque<part> @d; }") == "part*");
+    CHECK(of("_M_allocate_map", "bits/stl_deque.h", "deque", "bits/stl_deque.h",
+             "void load() { std::deque<part* (*)(int)> @d; }") == "part* (**)(int)");
+    CHECK(of("_M_allocate_map", "bits/stl_deque.h", "deque", "bits/stl_deque.h",
+             "void load() { std::deque<std::function<void (*)()>> @d; }") ==
+          "std::function<void (*)()>*");
     CHECK(of("_M_allocate_node", "bits/stl_deque.h", "queue<>", "bits/stl_queue.h",
              "void load() { std::queue<part> @q; }") == "part");
     CHECK(of("_M_allocate_buckets", "bits/hashtable.h", "f", "bits/hashtable.h", "@f();") ==

@@ -39,6 +39,11 @@ TEST_CASE("thrown_value: the value's class, at both places of the call") {
     CHECK(thrown_at("throw failure{\"a\", {1,\n 2}@};") == "failure");
     CHECK(thrown_at("throw holder<int, char>(f(2), [] { return 3; }@);") == "holder<int, char>");
     CHECK(thrown_at("throw int(3@);") == "int");
+    CHECK(thrown_at("throw (failure(3@));") == "failure");
+    CHECK(thrown_at("throw (failure(3)@);") == "failure");
+    CHECK(thrown_at("@throw (failure(3));") == "failure");
+    CHECK(thrown_at("@throw (failure)(3);").empty());
+    CHECK(thrown_at("@throw (failure(3), other(4));").empty());
 }
 
 TEST_CASE("thrown_value: a variable") {
@@ -49,6 +54,21 @@ TEST_CASE("thrown_value: a class in the class of the function is none of its var
     const std::string thrown = "};\nvoid desk::open(int n) { throw lost(n@); }";
     CHECK(thrown_at("struct desk { struct lost : failure { lost(int); };" + thrown) == "lost");
     CHECK(thrown_at("struct desk { int (*lost)(int), lost = 3;" + thrown).empty());
+}
+
+TEST_CASE("thrown_value: a class of a header, if the debug information describes no types") {
+    type_knowledge knowledge;
+    knowledge.kind = [](void*, text) { return name_kind::undescribed; };
+    const auto thrown_with = [&](const char* declared) {
+        const allocscope_test::source_file header{declared, ".hpp"};
+        const std::string name = header.path().substr(header.path().rfind('/') + 1);
+        return thrown_at("#include \"" + name + "\"\nvoid f() { throw lost(3@); }", knowledge);
+    };
+    CHECK(thrown_with("class lost : public failure { lost(int n); };") == "lost");
+    CHECK(thrown_with("class SHOP_API lost : public failure { lost(int n); };") == "lost");
+    CHECK(thrown_with("failure lost(int n);").empty());
+    CHECK(thrown_with("struct lost {}; failure lost(int n);").empty());
+    CHECK(thrown_with("template <class T> struct lost { lost(T); };").empty());
 }
 
 TEST_CASE("thrown_value: a pointer has another type than what is made for it") {
@@ -114,6 +134,8 @@ TEST_CASE("thrown_value: the macro throws") {
     const std::string raise = "#define RAISE(x) throw x\n";
     CHECK(thrown_by_macro(raise + "void open() { @RAISE(failure(1)); }") == "failure");
     CHECK(thrown_by_macro(raise + "void open() { @RAISE(failure{1}); }") == "failure");
+    CHECK(thrown_by_macro("#define RAISE(x) throw(x)\nvoid open() { @RAISE(failure(1)); }") ==
+          "failure");
     CHECK(thrown_by_macro(raise + "void open() { @RAISE(std::range_error(\"a\")); }") ==
           "std::range_error");
     CHECK(thrown_by_macro(raise + "#define NEED(c) do { if (!(c)) RAISE(failure(1)); } while (0)\n"

@@ -268,7 +268,15 @@ TEST_CASE("type_from_source: an alias in a template is what it stands for") {
     const char* of_function = "void f() { using number = double; @new known<number>; }";
     CHECK(type_at_mark(of_function, "f()") == "known<double>");
     const char* of_file = "using number = double; void f() { @new known<number>; }";
-    CHECK(type_at_mark(of_file, "f()") == "known<number>");
+    CHECK(type_at_mark(of_file, "f()") == "known<double>");
+    CHECK(type_at_mark("using number = double; void f() { @new number; }", "f()") == "number");
+    const char* of_two =
+        "namespace a { using number = int; } using number = double; void f() { @new known<number>; "
+        "}";
+    CHECK(type_at_mark(of_two, "f()") == "known<number>");
+    const char* of_class =
+        "struct w { using number = double; void f() { @new known<int, number*>; } };";
+    CHECK(type_at_mark(of_class, "w::f()") == "known<int, double*>");
 }
 
 TEST_CASE("type_from_source: what stands for a value is the type that it is made of") {
@@ -502,6 +510,19 @@ TEST_CASE("type_from_source: a name that nobody knows as a type may be a macro")
     CHECK(type_of("int unknown = 12, m = 1;\nnew known<unknown>;") == "?");
     CHECK(type_of("void f() { unknown = 3; }\nint unknown = 12;\nnew known<unknown>;") == "?");
     CHECK(type_of("const int known = 12;\nnew app<known>;") == "app<known>");
+    CHECK(type_of("const int unknown = 012;\nnew known<unknown>;") == "?");
+    const auto enumerated = [&](const char* before, const char* behind) {
+        return type_of(std::string{before} + "unknown" + behind + "\nnew known<unknown>;");
+    };
+    CHECK(enumerated("enum { ", " };") == "known<0>");
+    CHECK(enumerated("enum other : int { a, b = f(1, 2), c = 7, d, ", ", e = 3 };") == "known<9>");
+    CHECK(enumerated("enum { a = 1 + 1, ", " };") == "?");
+    CHECK(enumerated("enum { a, ", " = 3 + a };") == "?");
+    CHECK(enumerated("enum { a, LIST(b) ", " };") == "?");
+    CHECK(enumerated("enum { a,\n#ifdef B\nb,\n#endif\n", " };") == "?");
+    CHECK(enumerated("enum { a, ", " }; enum { b, unknown };") == "?");
+    CHECK(enumerated("enum { a, ", " }; void f() { int unknown = 7; }") == "?");
+    CHECK(enumerated("enum class wind { a, ", " };") == "?");
     CHECK(type_of("new unsigned long[3];") == "unsigned long");
     CHECK(type_of("new std::vector<int>;") == "std::vector<int>");
     CHECK(type_of("new std::vector<unknown>;") == "?");

@@ -30069,6 +30069,14 @@ inline text element_of_members(const library_call& call) noexcept {
     return is_known ? call.scope_first : text{};
 }
 
+// Whether the function, which calls `called`, only passes on the request of a deque for its first
+// blocks, or for the table of them.
+inline bool begins_deque(const library_call& call, text called) noexcept {
+    return is_listed(call.scope, "_Deque_base deque") &&
+           is_listed(call.function, "_M_initialize_map _Deque_base deque") &&
+           is_listed(called, "_M_create_nodes _M_allocate_map _M_initialize_map _Deque_base");
+}
+
 // Functions that contain `new T` themselves and name T in their arguments.
 inline text type_of_make_call(arena& memory, const library_call& call) {
     const text function = call.function;
@@ -31181,7 +31189,9 @@ public:
             if (!made.empty() || !is_class_of_value(own)) return made;
         }
         text_out type{memory_};
-        if (!write(type, expression_.type_begin, expression_.type_end, 0)) return {};
+        // What is made from a value has the type that an alias stands for.
+        const int depth = expression_.is_of_value ? 1 : 0;
+        if (!write(type, expression_.type_begin, expression_.type_end, depth)) return {};
         return is_doubtful(own) || is_unresolved(type.view()) ? text{} : type.view();
     }
 
@@ -31206,6 +31216,9 @@ public:
         if (is_of_standard_library(own) || file_.is_at(name, "typename")) return true;
         if (file_.is_at(expression_.type_end, "{")) return is_type_or_namespace(own);
         const bool is_scoped = name + 1 != expression_.type_end && !file_.is_at(name + 1, "<");
+        constexpr auto alias = local_name::kind::alias;
+        if (!is_scoped && find_local_name(file_, name, own).what == alias) return true;
+        if (!is_scoped && alias_in_namespace(file_, name, own).what == alias) return true;
         if (!is_scoped && find_variable(file_, name).at != 0) return false;
         const name_kind kind = knowledge_.kind_of(own);
         if (kind == name_kind::believed) return true;
@@ -32351,7 +32364,8 @@ namespace symbolize {
 
 // Index of the frame that asked for the memory; frames.size() if there is none.
 inline std::size_t asking_frame(read_names& names, const list<code_frame>& frames) {
-    std::size_t index = 0;
+    // What throws in libc++ calls a function that has no name.
+    std::size_t index = frames.size() > 1 && is_throwing(frames, 2) ? 2 : 0;
     while (index < frames.size() && names.of(frames[index].function).is_forwarding) ++index;
     return index;
 }
@@ -32410,6 +32424,7 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
         answer = printed_answer(memory, element_of_members(inner->call), type_evidence::make_frame);
     }
     bool was_member = false;  // an inner frame is a member of a container
+    bool is_table = false;    // asked: that of a deque
     for (std::size_t at = asking + 1; answer.is_known() && at < frames.size(); ++at) {
         const read_name& outer = names.of(frames[at].function);
         text wanted;
@@ -32419,6 +32434,8 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
             return unknown_type();  // it may ask for bytes
         if (outer.call.function.empty()) break;
         const bool is_same_function = outer.plain == inner->plain;
+        const text called = inner->call.function;
+        is_table = is_table || called == "_M_allocate_map";
         inner = &outer;
         if (is_same_function && !was_member) {
             const type_evidence evidence = answer.evidence;
@@ -32432,6 +32449,9 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
         const bool is_member = type.empty();
         const bool is_vector = is_member && outer.call.scope == "vector";
         if (is_vector || (is_member && frames[at].line > 0)) type = element_of_members(outer.call);
+        if (type.empty() && begins_deque(outer.call, called)) {
+            type = is_table ? pointer_to(memory, outer.call.scope_first) : outer.call.scope_first;
+        }
         if (type.empty()) break;
         type = printed_type(memory, type);
         if (is_vector && was_member && !is_same_function && type != answer.name) {

@@ -178,6 +178,14 @@ inline text element_of_members(const library_call& call) noexcept {
     return is_known ? call.scope_first : text{};
 }
 
+// Whether the function, which calls `called`, only passes on the request of a deque for its first
+// blocks, or for the table of them.
+inline bool begins_deque(const library_call& call, text called) noexcept {
+    return is_listed(call.scope, "_Deque_base deque") &&
+           is_listed(call.function, "_M_initialize_map _Deque_base deque") &&
+           is_listed(called, "_M_create_nodes _M_allocate_map _M_initialize_map _Deque_base");
+}
+
 // Functions that contain `new T` themselves and name T in their arguments.
 inline text type_of_make_call(arena& memory, const library_call& call) {
     const text function = call.function;

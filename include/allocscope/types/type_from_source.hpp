@@ -94,7 +94,9 @@ public:
             if (!made.empty() || !is_class_of_value(own)) return made;
         }
         text_out type{memory_};
-        if (!write(type, expression_.type_begin, expression_.type_end, 0)) return {};
+        // What is made from a value has the type that an alias stands for.
+        const int depth = expression_.is_of_value ? 1 : 0;
+        if (!write(type, expression_.type_begin, expression_.type_end, depth)) return {};
         return is_doubtful(own) || is_unresolved(type.view()) ? text{} : type.view();
     }
 
@@ -119,6 +121,9 @@ public:
         if (is_of_standard_library(own) || file_.is_at(name, "typename")) return true;
         if (file_.is_at(expression_.type_end, "{")) return is_type_or_namespace(own);
         const bool is_scoped = name + 1 != expression_.type_end && !file_.is_at(name + 1, "<");
+        constexpr auto alias = local_name::kind::alias;
+        if (!is_scoped && find_local_name(file_, name, own).what == alias) return true;
+        if (!is_scoped && alias_in_namespace(file_, name, own).what == alias) return true;
         if (!is_scoped && find_variable(file_, name).at != 0) return false;
         const name_kind kind = knowledge_.kind_of(own);
         if (kind == name_kind::believed) return true;

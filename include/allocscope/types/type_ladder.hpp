@@ -59,7 +59,8 @@ namespace symbolize {
 
 // Index of the frame that asked for the memory; frames.size() if there is none.
 inline std::size_t asking_frame(read_names& names, const list<code_frame>& frames) {
-    std::size_t index = 0;
+    // What throws in libc++ calls a function that has no name.
+    std::size_t index = frames.size() > 1 && is_throwing(frames, 2) ? 2 : 0;
     while (index < frames.size() && names.of(frames[index].function).is_forwarding) ++index;
     return index;
 }
@@ -118,6 +119,7 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
         answer = printed_answer(memory, element_of_members(inner->call), type_evidence::make_frame);
     }
     bool was_member = false;  // an inner frame is a member of a container
+    bool is_table = false;    // asked: that of a deque
     for (std::size_t at = asking + 1; answer.is_known() && at < frames.size(); ++at) {
         const read_name& outer = names.of(frames[at].function);
         text wanted;
@@ -127,6 +129,8 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
             return unknown_type();  // it may ask for bytes
         if (outer.call.function.empty()) break;
         const bool is_same_function = outer.plain == inner->plain;
+        const text called = inner->call.function;
+        is_table = is_table || called == "_M_allocate_map";
         inner = &outer;
         if (is_same_function && !was_member) {
             const type_evidence evidence = answer.evidence;
@@ -140,6 +144,9 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
         const bool is_member = type.empty();
         const bool is_vector = is_member && outer.call.scope == "vector";
         if (is_vector || (is_member && frames[at].line > 0)) type = element_of_members(outer.call);
+        if (type.empty() && begins_deque(outer.call, called)) {
+            type = is_table ? pointer_to(memory, outer.call.scope_first) : outer.call.scope_first;
+        }
         if (type.empty()) break;
         type = printed_type(memory, type);
         if (is_vector && was_member && !is_same_function && type != answer.name) {

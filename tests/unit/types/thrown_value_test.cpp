@@ -46,6 +46,13 @@ TEST_CASE("thrown_value: the value's class, at both places of the call") {
     CHECK(thrown_at("@throw (failure(3), other(4));").empty());
 }
 
+TEST_CASE("thrown_value: an alias is no type of its own") {
+    CHECK(thrown_at("using lost = failure;\nvoid f() { throw lost(3@); }") == "failure");
+    CHECK(thrown_at("struct desk { typedef failure lost; void open() { throw lost(3@); } };") ==
+          "failure");
+    CHECK(thrown_at("void f() { using lost = failure; throw lost{3@}; }") == "failure");
+}
+
 TEST_CASE("thrown_value: a variable") {
     CHECK(thrown_at("void open(int n) { failure f{n}; throw @f; }") == "failure");
 }

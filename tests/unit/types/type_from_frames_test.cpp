@@ -293,6 +293,35 @@ TEST_CASE("type_from_frames: of two folded instantiations the outer one is right
               .name == "app::b");
 }
 
+TEST_CASE("type_from_frames: the first blocks of a deque, in code folded with another deque's") {
+    const char* allocate = "std::__new_allocator<app::other>::allocate(unsigned long, void const*)";
+    const char* blocks =
+        "std::_Deque_base<app::other, std::allocator<app::other> >::_M_create_nodes(app::other**, "
+        "app::other**)";
+    const char* folded =
+        "std::_Deque_base<app::other, std::allocator<app::other> >::_M_initialize_map(unsigned "
+        "long)";
+    const char* begin =
+        "std::_Deque_base<app::row, std::allocator<app::row> >::_M_initialize_map(unsigned long)";
+    const char* base = "std::_Deque_base<app::row, std::allocator<app::row> >::_Deque_base()";
+    const char* table =
+        "std::_Deque_base<app::other, std::allocator<app::other> >::_M_allocate_map(unsigned long)";
+    CHECK(type_from_frames(frames_of({allocate, blocks, begin, "main"})).name == "app::row");
+    CHECK(type_from_frames(frames_of({allocate, blocks, folded, base, "main"})).name == "app::row");
+    CHECK(type_from_frames(frames_of({table, begin, "main"})).name == "app::row*");
+    CHECK(type_from_frames(frames_of({table, folded, base, "main"})).name == "app::row*");
+    const char* inner = "std::__new_allocator<int>::allocate(unsigned long, void const*)";
+    const char* of_inner =
+        "std::_Deque_base<int, std::allocator<int> >::_M_initialize_map(unsigned long)";
+    CHECK(type_from_frames(frames_of({inner, blocks, of_inner, "std::vector<int>::f()"})).name ==
+          "int");
+    // A deque of deques makes an element.
+    const char* grow =
+        "void std::deque<std::deque<app::row, std::allocator<app::row> >, "
+        "std::allocator<std::deque<app::row> > >::_M_push_back_aux<int>(int)";
+    CHECK(type_from_frames(frames_of({allocate, blocks, begin, base, grow})).name == "app::row");
+}
+
 TEST_CASE("type_from_frames: a vector that copies its elements does not name their contents") {
     const char* allocate = "std::__new_allocator<int>::allocate(unsigned long, void const*)";
     const char* element =

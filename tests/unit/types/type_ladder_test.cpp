@@ -390,7 +390,10 @@ TEST_CASE("type_ladder: the memory of an exception is not that of a `new` at its
     CHECK(of_throw(2, 26).name == "widget");
     CHECK(of_throw(2, 12).name == "widget");
     CHECK(of_throw(2, 12).evidence == type_evidence::source_text);
-    CHECK(of_throw(2, 12).is_array);  // with what the runtime keeps for it
+    CHECK(of_throw(2, 12).is_array);                  // with what the runtime keeps for it
+    const code_frame nameless = frame("", "", 0, 0);  // of libc++
+    CHECK(types.name_type({nameless, runtime, frame("g()", file.path(), 2, 26)}).name == "widget");
+    CHECK(!types.name_type({nameless, frame("g()", file.path(), 2, 26)}).is_known());
     CHECK(types.name_type({frame("f()", file.path(), 1, 30)}).name == "widget");
     CHECK(!types.name_type({frame("g()", file.path(), 2, 26)}).is_known());
 }

@@ -218,6 +218,12 @@ class Judge:
             if found[1] == "ptr_inplace":
                 return Judge.element(inner)
             return f"std::shared_ptr<{plain(inner)[:-1]}> control block"
+        found = re.match(r"std::__shared_ptr_(emplace|pointer)<", name)  # of libc++
+        if found:
+            inner = split(name[found.end():-1])[0]
+            if found[1] == "emplace":
+                return Judge.element(inner)
+            return f"std::shared_ptr<{plain(inner)[:-1]}> control block"
         if re.match(r"std::thread::_State_impl<", name):
             return "std::thread state"
         if re.match(r"std::__future_base::_State_baseV2", name):
@@ -258,6 +264,10 @@ class Judge:
         found = re.match(r"(?:std::__new_allocator|__gnu_cxx::new_allocator|std::allocator)"
                          r"<(.*)>::allocate$", frame.name)
         if found:
+            # The linker may have kept one of several functions with equal code.
+            for frame in frames[at + 1:at + 3]:
+                found = re.match(r"std::allocator_traits<std::allocator<(.*)> ?>::allocate$",
+                                 frame.name) or found
             return {self.element(found[1])}, "allocator"
         found = re.match(r"std::(?:__detail::)?(?:__)?get_temporary_buffer<(.*)>$", frame.name)
         if found:

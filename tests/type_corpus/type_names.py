@@ -153,6 +153,9 @@ def one_type(text):
     out = re.sub(r"^std::_List_(const_)?iterator<(.*)>$", r"std::list<\2>::\1iterator", out)
     out = re.sub(r"^std::chrono::time_point<std::chrono::(\w+_clock),.*>$",
                  r"std::chrono::\1::time_point", out)
+    out = re.sub(r"^nlohmann::basic_json<std::map,std::vector,std::string,bool,long,unsigned long,"
+                 r"double,std::allocator,nlohmann::adl_serializer(,std::vector<unsigned char>)?"
+                 r"(,void)?>$", "nlohmann::json", out)
     out = ALIASES.get(out, out)
     return "".join(f"{each} " for each in sorted(qualifiers)) + out + tail
 

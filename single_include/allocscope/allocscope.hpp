@@ -4042,7 +4042,7 @@ ALLOCSCOPE_NOINLINE dwarf_value read_dwarf_value(byte_cursor& in, std::uint16_t 
     return value;
 }
 
-ALLOCSCOPE_INLINE bool dwarf_form_is_address(std::uint16_t form) noexcept {
+inline bool dwarf_form_is_address(std::uint16_t form) noexcept {
     return form == dwarf::form_addr || form == dwarf::form_addrx ||
            form == dwarf::form_gnu_addr_index ||
            (form >= dwarf::form_addrx1 && form <= dwarf::form_addrx4);
@@ -4638,7 +4638,7 @@ inline void* reserve_pages(std::size_t bytes) noexcept {
 
 // Reserves addresses only: nothing can be read or written there before open_pages(), and nothing
 // counts as memory of the process. Null when they are refused.
-ALLOCSCOPE_INLINE void* reserve_addresses(std::size_t bytes) noexcept {
+inline void* reserve_addresses(std::size_t bytes) noexcept {
     if (is_mapping_refused()) return nullptr;
     const int saved_errno = errno;
     void* addresses =
@@ -4663,7 +4663,7 @@ inline bool open_pages(void* pages, std::size_t bytes) noexcept {
 }
 
 // How much the process may have of a resource, such as addresses (RLIMIT_AS) or data (RLIMIT_DATA).
-ALLOCSCOPE_INLINE std::size_t limit_of(decltype(RLIMIT_AS) resource) noexcept {
+inline std::size_t limit_of(decltype(RLIMIT_AS) resource) noexcept {
     rlimit limit = {};
     if (::getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
     return limit.rlim_cur;
@@ -4671,8 +4671,7 @@ ALLOCSCOPE_INLINE std::size_t limit_of(decltype(RLIMIT_AS) resource) noexcept {
 
 // Extends a reservation of reserve_pages(). The pages keep their contents, but may move. Returns
 // null when the kernel refuses; nothing has changed then.
-ALLOCSCOPE_INLINE void* lengthen_reservation(void* pages, std::size_t bytes,
-                                             std::size_t wanted) noexcept {
+inline void* lengthen_reservation(void* pages, std::size_t bytes, std::size_t wanted) noexcept {
     if (is_mapping_refused()) return nullptr;
     const int saved_errno = errno;
     void* const moved = ::mremap(pages, bytes, wanted, MREMAP_MAYMOVE);
@@ -4687,7 +4686,7 @@ inline void return_reservation(void* pages, std::size_t bytes) noexcept {
 }
 
 // Like reserve_pages, but the pages are never given back and count as our own memory.
-ALLOCSCOPE_INLINE void* map_pages(std::size_t bytes) noexcept {
+inline void* map_pages(std::size_t bytes) noexcept {
     void* pages = reserve_pages(bytes);
     if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, memory_order::relaxed);
     return pages;
@@ -5964,7 +5963,7 @@ private:
     }
 
     // Bytes that cannot be read stay zero, which readers take for unknown.
-    ALLOCSCOPE_INLINE void read_pieces(std::size_t begin, std::size_t end) const noexcept {
+    void read_pieces(std::size_t begin, std::size_t end) const noexcept {
         const detail::file_reader file{path_};
         if (!file.is_open() || !file.identity().equals(identity_)) return;
         const std::uint64_t from = begin * piece;
@@ -6073,8 +6072,8 @@ private:
     static constexpr std::uint64_t smallest_late = std::uint64_t{64} << 10;
     static constexpr std::uint64_t largest_late = std::uint64_t{16} << 30;
 
-    ALLOCSCOPE_INLINE detail::byte_view read_late(arena& memory, const detail::elf_section& section,
-                                                  detail::late_bytes*& late) const {
+    detail::byte_view read_late(arena& memory, const detail::elf_section& section,
+                                detail::late_bytes*& late) const {
         detail::byte_view bytes;
         is_done_with_memory([&] {
             auto* pieces =
@@ -6457,7 +6456,7 @@ namespace detail {
 struct dwarf_extent {
     dwarf_value low, high, ranges;
 
-    ALLOCSCOPE_INLINE void take(std::uint16_t name, const dwarf_value& value) noexcept {
+    void take(std::uint16_t name, const dwarf_value& value) noexcept {
         if (name == dwarf::at_low_pc) low = value;
         if (name == dwarf::at_high_pc) high = value;
         if (name == dwarf::at_ranges) ranges = value;
@@ -8928,7 +8927,7 @@ namespace detail {
 class child_mark {
 public:
     // Called once, before several threads use the mark.
-    ALLOCSCOPE_INLINE void prepare() noexcept {
+    void prepare() noexcept {
         void* page = map_pages(page_bytes);
         if (page == nullptr) return;
         const int saved_errno = errno;
@@ -9093,7 +9092,7 @@ public:
 
     // Takes addresses, of which open() makes pages, from the first on. Returns null when the area
     // is full.
-    ALLOCSCOPE_INLINE void* reserve(std::size_t bytes) noexcept {
+    void* reserve(std::size_t bytes) noexcept {
         if (is_trimmed_ || reserved_ != 0) return take(bytes);
         reserved_ = take_addresses(bytes);
         if (reserved_ == 0) return nullptr;
@@ -9101,7 +9100,7 @@ public:
         opened_.begin(reserved_, reserved_end_);
         return reinterpret_cast<void*>(reserved_);
     }
-    ALLOCSCOPE_INLINE bool open(void* pages, std::size_t bytes) noexcept {
+    bool open(void* pages, std::size_t bytes) noexcept {
         const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(pages) + bytes;
         if (is_trimmed_) return end > reserved_end_ || opened_.reach(end);
         if (!open_pages(pages, bytes)) return false;
@@ -9163,7 +9162,7 @@ private:
     }
 
     // 0: the area is full.
-    ALLOCSCOPE_INLINE std::uintptr_t take_addresses(std::size_t& bytes) noexcept {
+    std::uintptr_t take_addresses(std::size_t& bytes) noexcept {
         bytes = (bytes + page_bytes - 1) & ~(page_bytes - 1);
         std::uintptr_t at = next_->load(memory_order::relaxed);
         do {
@@ -9208,7 +9207,7 @@ inline void* reserve_lasting_pages(std::size_t bytes) noexcept {
 }
 
 // Like map_pages().
-ALLOCSCOPE_INLINE void* map_lasting_pages(std::size_t bytes) noexcept {
+inline void* map_lasting_pages(std::size_t bytes) noexcept {
     void* pages = reserve_lasting_pages(bytes);
     if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, memory_order::relaxed);
     return pages;
@@ -9273,7 +9272,7 @@ public:
     }
 
     // Unmaps everything.
-    ALLOCSCOPE_INLINE void release() noexcept {
+    void release() noexcept {
         block* next = current_.exchange(nullptr, memory_order::acq_rel);
         while (next != nullptr) {
             block* older = next->next;
@@ -9283,7 +9282,7 @@ public:
     }
 
     // Bytes handed out: no more than these are touched.
-    ALLOCSCOPE_INLINE std::size_t used_bytes() const noexcept {
+    std::size_t used_bytes() const noexcept {
         std::size_t sum = 0;
         for (block* b = current_.load(memory_order::acquire); b != nullptr; b = b->next) {
             const std::size_t used = b->used.load(memory_order::relaxed);
@@ -9298,7 +9297,7 @@ private:
         atomic<std::size_t> used;
     };
 
-    ALLOCSCOPE_INLINE bool add_block(block* seen) noexcept {
+    bool add_block(block* seen) noexcept {
         void* pages = reserve_lasting_pages(block_bytes);
         if (pages == nullptr) return false;
         auto* fresh = static_cast<block*>(pages);
@@ -9435,13 +9434,13 @@ struct stack_bounds {
     }
 };
 
-ALLOCSCOPE_INLINE std::uintptr_t thread_control_block() noexcept {
+inline std::uintptr_t thread_control_block() noexcept {
     std::uintptr_t block;
     __asm__("mov %%fs:0, %0" : "=r"(block));
     return block;
 }
 
-ALLOCSCOPE_INLINE stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+inline stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     constexpr std::uintptr_t deepest = std::uintptr_t{96} << 20U;
     const auto end = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
     if (stack_pointer >= end || end - stack_pointer >= deepest) return {};
@@ -9454,7 +9453,7 @@ ALLOCSCOPE_INLINE stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) n
     return {end - depth, end};
 }
 
-ALLOCSCOPE_INLINE stack_bounds thread_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+inline stack_bounds thread_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     constexpr std::size_t searched_words = 2048 / sizeof(std::uintptr_t);
     constexpr std::uintptr_t most_behind = std::uintptr_t{1} << 20U;  // control block, static TLS
     const std::uintptr_t block = thread_control_block();
@@ -9472,14 +9471,14 @@ ALLOCSCOPE_INLINE stack_bounds thread_stack_bounds(std::uintptr_t stack_pointer)
 
 // The bounds of the stack that `stack_pointer` is on, or {0, 0} when that is neither the thread's
 // own stack nor the main one.
-ALLOCSCOPE_INLINE stack_bounds current_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+inline stack_bounds current_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     const stack_bounds main_stack = main_stack_bounds(stack_pointer);
     if (main_stack.high != 0) return main_stack;
     return thread_stack_bounds(stack_pointer);
 }
 
 // The alternate signal stack if this thread runs on it now, otherwise {0, 0}. One system call.
-ALLOCSCOPE_INLINE stack_bounds alternate_stack_in_use() noexcept {
+inline stack_bounds alternate_stack_in_use() noexcept {
     stack_t handlers = {};
     const int saved_errno = errno;
     const bool is_known = ::sigaltstack(nullptr, &handlers) == 0;
@@ -9588,7 +9587,7 @@ public:
     ALLOCSCOPE_INLINE std::size_t size() const noexcept { return size_; }
     ALLOCSCOPE_INLINE bool has_refused() const noexcept { return has_refused_; }
 
-    ALLOCSCOPE_INLINE void add(const T& value) noexcept {
+    void add(const T& value) noexcept {
         static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
         if (size_ == room_ && !grow()) return;
         values_[size_++] = value;
@@ -10212,7 +10211,7 @@ struct alignas(64) open_window {
                 methods.load(memory_order::relaxed), sample_bytes.load(memory_order::relaxed)};
     }
 
-    ALLOCSCOPE_INLINE bool owns(std::uint64_t born_at, std::uint64_t by_instance) const noexcept {
+    bool owns(std::uint64_t born_at, std::uint64_t by_instance) const noexcept {
         const std::uint64_t opened = open_at.load(memory_order::acquire);
         if (opened == 0 || born_at < opened) return false;
         const std::uint64_t watched = instance.load(memory_order::relaxed);
@@ -11259,7 +11258,7 @@ public:
     }
 
     // The first module noted of those that held the address; null when there is none.
-    ALLOCSCOPE_INLINE const met_module* holder_of(std::uintptr_t address) const noexcept {
+    const met_module* holder_of(std::uintptr_t address) const noexcept {
         for (std::uint32_t i = 0; i < count(); ++i) {
             const met_module* each = at(i);
             if (each != nullptr && each->holds(address)) return each;
@@ -11290,7 +11289,7 @@ public:
 private:
     static constexpr std::uint32_t text_bytes = std::uint32_t{64} << 10U;
 
-    ALLOCSCOPE_INLINE const met_module* find(const met_module& wanted) const noexcept {
+    const met_module* find(const met_module& wanted) const noexcept {
         for (std::uint32_t i = count(); i > 0; --i) {
             const met_module* known = at(i - 1);
             if (known != nullptr && known->start == wanted.start && known->size == wanted.size &&
@@ -11301,7 +11300,7 @@ private:
         return nullptr;
     }
 
-    ALLOCSCOPE_INLINE const char* keep(const char* path) noexcept {
+    const char* keep(const char* path) noexcept {
         const std::size_t bytes = std::strlen(path) + 1;
         if (bytes > text_bytes) return "";
         const std::uint32_t at =
@@ -11449,7 +11448,7 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 // The segments of the program itself, which the kernel has mapped.
-ALLOCSCOPE_INLINE module_segments segments_of_program(const link_map& program) noexcept {
+inline module_segments segments_of_program(const link_map& program) noexcept {
     module_segments found;
     found.first = reinterpret_cast<const Elf64_Phdr*>(::getauxval(AT_PHDR));
     found.count = found.first != nullptr ? ::getauxval(AT_PHNUM) : 0;
@@ -11632,7 +11631,7 @@ struct module_identity {
 };
 
 // Whether the module was loaded with the program, as far as this can be told without a lock.
-ALLOCSCOPE_INLINE bool is_loaded_with_program(const link_map* module) noexcept {
+inline bool is_loaded_with_program(const link_map* module) noexcept {
     const std::uintptr_t loader = _r_debug.r_ldbase;
     if (loader == 0) return false;
     for (const link_map* each = _r_debug.r_map; each != nullptr; each = each->l_next) {
@@ -11661,7 +11660,7 @@ inline build_id build_id_in(const module_segments& segments) noexcept {
 }
 
 // Reads the lifetime and the fingerprint of the module at `found`, which may be unloaded.
-ALLOCSCOPE_INLINE void read_fingerprint(module_identity& found) noexcept {
+inline void read_fingerprint(module_identity& found) noexcept {
     found.life = module_life::cannot_tell;
     module_segments segments;
     if (!find_module_segments(found.start, segments)) return;
@@ -12163,7 +12162,7 @@ public:
 
     // Finds the row for the instruction at `code`, which must be in the function. Returns false
     // when the program cannot be followed.
-    ALLOCSCOPE_INLINE bool run_to(std::uint64_t code) noexcept {
+    bool run_to(std::uint64_t code) noexcept {
         rows_.wanted = ~std::uint64_t{0};
         if (!run(about_.common_program)) return false;
         first_ = rows_.row;
@@ -12197,14 +12196,14 @@ private:
         return in_.ok();
     }
 
-    ALLOCSCOPE_INLINE void take_usual() noexcept {
+    void take_usual() noexcept {
         const byte_view& bytes = *program_;
         const std::uint8_t* const next =
             take_usual_steps(rows_, bytes.data + in_.at(), bytes.data + bytes.size);
         in_.seek(static_cast<std::uint64_t>(next - bytes.data));
     }
 
-    ALLOCSCOPE_INLINE void step() noexcept {
+    void step() noexcept {
         const std::uint8_t code = in_.next();
         const std::uint8_t low = code & 0x3fU;
         switch (code >> 6U) {
@@ -12302,7 +12301,7 @@ private:
         move_to(next);
     }
 
-    ALLOCSCOPE_INLINE void go_to() noexcept {
+    void go_to() noexcept {
         const auto offset = static_cast<std::uint64_t>(program_->data - frames_.bytes.data);
         const std::uint64_t next = read_eh_pointer(
             in_, about_.encoding, mapped_bytes{*program_, frames_.address + offset}, data_);
@@ -12371,8 +12370,7 @@ private:
         if (rows_.row.cfa_offset != offset) rows_.row.cfa_from = cfi_row::base::other;
     }
 
-    ALLOCSCOPE_INLINE void save_expression(std::uint64_t number,
-                                           const byte_view& expression) noexcept {
+    void save_expression(std::uint64_t number, const byte_view& expression) noexcept {
         std::int64_t offset = 0;
         if (number != register_bp || !is_at(operation_bp, expression, 0, offset)) {
             return set_place(number, cfi_row::place::other);
@@ -12405,7 +12403,7 @@ private:
         }
     }
 
-    ALLOCSCOPE_INLINE void set_place(std::uint64_t number, cfi_row::place where) noexcept {
+    void set_place(std::uint64_t number, cfi_row::place where) noexcept {
         if (number == register_bp) {
             rows_.row.bp = where;
         } else if (number == register_return_address) {
@@ -12472,7 +12470,7 @@ inline bool follows_call(std::uintptr_t address, std::uintptr_t start) noexcept 
 }
 
 // mov $15, %rax; syscall: the code to which a signal handler returns.
-ALLOCSCOPE_INLINE bool is_signal_return(std::uintptr_t address, std::uintptr_t end) noexcept {
+inline bool is_signal_return(std::uintptr_t address, std::uintptr_t end) noexcept {
     constexpr unsigned char code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
     return end - address >= sizeof(code) &&
            std::memcmp(reinterpret_cast<const void*>(address), code, sizeof(code)) == 0;
@@ -12511,7 +12509,7 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 // The first bytes of an instruction; its first byte is the lowest.
-ALLOCSCOPE_INLINE std::uint64_t bytes_at(const std::uint8_t* code, unsigned count) noexcept {
+inline std::uint64_t bytes_at(const std::uint8_t* code, unsigned count) noexcept {
     std::uint64_t bytes;
     std::memcpy(&bytes, code, sizeof bytes);
     return bytes & ((std::uint64_t{1} << 8 * count) - 1);
@@ -12557,7 +12555,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-ALLOCSCOPE_INLINE unwind_rule rule_from_realigned_row(const cfi_row& row) noexcept {
+inline unwind_rule rule_from_realigned_row(const cfi_row& row) noexcept {
     constexpr std::int32_t word = 8;
     if (row.bp != cfi_row::place::at_bp || row.bp_offset % word != 0 ||
         row.cfa_offset % word != 0) {
@@ -12614,8 +12612,7 @@ ALLOCSCOPE_NOINLINE unwind_rule rule_from_program(const eh_frame_image& image,
 
 // The rule for a return address. `unknown`: no record covers the call before it. In a frame that a
 // signal interrupted, the address is that of the next instruction, and there is no call before it.
-ALLOCSCOPE_INLINE unwind_rule rule_from_eh_frame(const eh_frame_image& image,
-                                                 std::uintptr_t pc) noexcept {
+inline unwind_rule rule_from_eh_frame(const eh_frame_image& image, std::uintptr_t pc) noexcept {
     frame_description about;
     fde_search search = fde_search::none;
     for (std::uintptr_t before = 1; search == fde_search::none; --before) {
@@ -12632,8 +12629,8 @@ ALLOCSCOPE_INLINE unwind_rule rule_from_eh_frame(const eh_frame_image& image,
 
 namespace cfi_to_rule_detail {
 
-ALLOCSCOPE_INLINE bool find_segment(const module_segments& segments, std::uintptr_t address,
-                                    mapped_bytes& out) noexcept {
+inline bool find_segment(const module_segments& segments, std::uintptr_t address,
+                         mapped_bytes& out) noexcept {
     const Elf64_Phdr* const segment = segments.holder_of(address, PF_R);
     if (segment == nullptr) return false;
     out.address = segments.base + segment->p_vaddr;
@@ -12677,7 +12674,7 @@ ALLOCSCOPE_NOINLINE unwind_rule rule_without_table(std::uintptr_t pc) noexcept {
 }  // namespace cfi_to_rule_detail
 
 // The rule for the frame that continues at the return address `pc`, which may be any number.
-ALLOCSCOPE_INLINE unwind_rule find_unwind_rule(std::uintptr_t pc) noexcept {
+inline unwind_rule find_unwind_rule(std::uintptr_t pc) noexcept {
     unwind_rule rule{};
     eh_frame_image image;
     if (pc != 0 && cfi_to_rule_detail::find_live_image(pc - 1, image)) {
@@ -15729,7 +15726,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-ALLOCSCOPE_INLINE std::uint64_t random_seed() noexcept {
+inline std::uint64_t random_seed() noexcept {
     std::uint64_t of_program[2] = {};
     if (const auto* bytes = reinterpret_cast<const char*>(::getauxval(AT_RANDOM))) {
         std::memcpy(of_program, bytes, sizeof of_program);
@@ -18738,7 +18735,7 @@ inline void reclaim_when_due() noexcept {
 // --- release ---
 
 // True when no thread is inside a hook, and none can come in before the gate opens again.
-ALLOCSCOPE_INLINE bool all_threads_are_outside() noexcept {
+inline bool all_threads_are_outside() noexcept {
     constexpr int most_yields = 2000;
     if (!fence_all_threads()) return false;
     for (thread_state& each : all_threads()) {
@@ -18799,7 +18796,7 @@ inline bool release_tables() noexcept {
 }
 
 // Births on all threads in epochs that began at `clock` or later; stops counting at `enough`.
-ALLOCSCOPE_INLINE std::uint64_t births_since(std::uint64_t clock, std::uint64_t enough) noexcept {
+inline std::uint64_t births_since(std::uint64_t clock, std::uint64_t enough) noexcept {
     std::uint64_t births = 0;
     for (thread_state& each : all_threads()) {
         for (epoch* e = each.newest_epoch.load(memory_order::acquire); e != nullptr;
@@ -19014,14 +19011,14 @@ inline open_window* find_window(window_id id) noexcept {
 
 // --- the calling thread ---
 
-ALLOCSCOPE_INLINE thread_state* own_state() noexcept {
+inline thread_state* own_state() noexcept {
     if (current_entry == &departed) return process.latecomer.load(memory_order::acquire);
     thread_state* state = current_state();
     return state != nullptr ? state : attach_thread();
 }
 
 // Makes the next event of this thread read its view anew.
-ALLOCSCOPE_INLINE void make_view_stale(thread_state& thread) noexcept {
+inline void make_view_stale(thread_state& thread) noexcept {
     for (thread_state* t = &thread; t != nullptr; t = t->nested.load(memory_order::relaxed)) {
         t->forget_view();
     }
@@ -19284,7 +19281,7 @@ inline void mark_age_now(window_id id) noexcept {
     if (window != nullptr) mark_when_due(*window);
 }
 
-ALLOCSCOPE_INLINE void mark_age_at_reading(window_id id) noexcept {
+inline void mark_age_at_reading(window_id id) noexcept {
     const control_lock lock;
     open_window* const window = find_window(id);
     if (window != nullptr) mark_at_reading(*window);
@@ -19328,7 +19325,7 @@ struct kept_counts {
     page_list<sampled_count> sampled;
 
     kept_counts() = default;
-    ALLOCSCOPE_INLINE ~kept_counts() {
+    ~kept_counts() {
         own.release();
         foreign.release();
         sampled.release();
@@ -19721,8 +19718,7 @@ public:
 private:
     // Deaths are read first, because every object that died was born before. The result stands for
     // as many allocations as were counted.
-    ALLOCSCOPE_INLINE std::uint64_t lifetime_of(const detailed_part& part,
-                                                std::uint64_t counted) const noexcept {
+    std::uint64_t lifetime_of(const detailed_part& part, std::uint64_t counted) const noexcept {
         const event_sum deaths = part.death_times.read();
         const event_sum births = part.birth_times.read();
         const std::uint64_t now = end_of_program_ns != 0 ? now_ : time_in_units();
@@ -19747,14 +19743,14 @@ private:
         to.peak_bytes += has_changed ? kept.bytes() : bytes;
     }
 
-    ALLOCSCOPE_INLINE void go_back(std::uint64_t by_ns) noexcept {
+    void go_back(std::uint64_t by_ns) noexcept {
         const double unit_ns = ns_per_unit();
         if (unit_ns > 0) now_ -= static_cast<std::uint64_t>(static_cast<double>(by_ns) / unit_ns);
         ns_ -= by_ns;
     }
 
     // The longer ago the first moment was, the more precise the result is.
-    ALLOCSCOPE_INLINE double ns_per_unit() const noexcept {
+    double ns_per_unit() const noexcept {
         const std::uint64_t first = process.followed.first_ticks / ticks_per_unit;
         if (now_ <= first || ns_ <= process.followed.first_ns) return 0.0;
         return static_cast<double>(ns_ - process.followed.first_ns) /
@@ -19806,8 +19802,7 @@ inline void add_events(family_sum& to, std::uint64_t births, std::uint64_t birth
     to.deaths.add(certain_sums(deaths, death_bytes));
 }
 
-ALLOCSCOPE_INLINE void subtract_counts(allocation_counts& from,
-                                       const allocation_counts& less) noexcept {
+inline void subtract_counts(allocation_counts& from, const allocation_counts& less) noexcept {
     from.allocations -= less.allocations;
     from.frees -= less.frees;
     from.bytes_allocated -= less.bytes_allocated;
@@ -20016,7 +20011,7 @@ private:
         return stack_hash(sum) == stack_.site_hash;
     }
 
-    ALLOCSCOPE_INLINE const met_module* chosen_for(std::uintptr_t address) const noexcept {
+    const met_module* chosen_for(std::uintptr_t address) const noexcept {
         for (std::uint32_t i = 0; i < chosen_count_; ++i) {
             if (chosen_[i]->holds(address)) return chosen_[i];
         }
@@ -20942,7 +20937,7 @@ private:
         return name_.substr(at).starts_with(wanted);
     }
 
-    ALLOCSCOPE_INLINE void read_space() {
+    void read_space() {
         if (is_end_mark()) {
             is_done_ = true;
         } else if (is_decltype() && is_next(at_, " (")) {
@@ -21004,7 +20999,7 @@ private:
 
     // Behind a dot, Go has the rest of a name: "runtime.cgocall", "main.(*box).grow". C and C++
     // compilers have marks there: "load.part.3", "load.cold".
-    ALLOCSCOPE_INLINE bool is_inner_dot() const {
+    bool is_inner_dot() const {
         if (name_begin_ == no_position || !arguments_.empty()) return false;
         if (is_next(at_, ".(*")) return true;
         const std::size_t behind = skip_word(name_, at_ + 1);
@@ -21308,7 +21303,7 @@ constexpr common_name common_names[] = {
 };
 
 // nlohmann::basic_json with all its defaults has another name; "" for other arguments.
-ALLOCSCOPE_INLINE text alias_of_json(text arguments) noexcept {
+inline text alias_of_json(text arguments) noexcept {
     const bool is_ordered = arguments.starts_with("<nlohmann::ordered_map, ");
     const text start = is_ordered ? "<nlohmann::ordered_map, " : "<std::map, ";
     if (!arguments.starts_with(start)) return {};
@@ -21324,7 +21319,7 @@ ALLOCSCOPE_INLINE text alias_of_json(text arguments) noexcept {
 
 // The iterator of a container, as in "std::list<int>::iterator"; "" if `name` is another template,
 // or one that does not show which container it belongs to.
-ALLOCSCOPE_INLINE text alias_of_iterator(arena& memory, text name, const list<text>& arguments) {
+inline text alias_of_iterator(arena& memory, text name, const list<text>& arguments) {
     if (!name.ends_with("terator") || arguments.empty()) return {};
     text pointer = arguments.back();
     text container;
@@ -21347,7 +21342,7 @@ ALLOCSCOPE_INLINE text alias_of_iterator(arena& memory, text name, const list<te
 }
 
 // The common name of a template with exactly these arguments; "" if there is none.
-ALLOCSCOPE_INLINE text alias_of(arena& memory, text name, const list<text>& arguments) {
+inline text alias_of(arena& memory, text name, const list<text>& arguments) {
     constexpr text templates =
         "std::chrono::duration std::chrono::time_point std::match_results "
         "std::linear_congruential_engine std::mersenne_twister_engine nlohmann::basic_json "
@@ -21709,7 +21704,7 @@ private:
 
     // Demanglers write template arguments of small types as "(unsigned char)7" and "(char)120";
     // people write 7 and 'x'.
-    ALLOCSCOPE_INLINE bool small_value(written& to) {
+    bool small_value(written& to) {
         const std::size_t begin = skip_brackets(type_, at_);
         if (begin == no_position) return false;
         const text of = type_.substr(at_ + 1, begin - at_ - 2);
@@ -21794,7 +21789,7 @@ private:
         write_list(to.out, '{', parts('}', depth), '}');
     }
 
-    ALLOCSCOPE_INLINE void square_brackets(written& to) {
+    void square_brackets(written& to) {
         const std::size_t behind = skip_brackets(type_, at_);
         if (is_next("[abi:") && behind != no_position) {
             at_ = behind;
@@ -22224,7 +22219,7 @@ public:
     ALLOCSCOPE_INLINE bool has(text name) const { return names_.find(name) != nullptr; }
 
     // Whether only classes with template arguments have this name.
-    ALLOCSCOPE_INLINE bool is_template(text name) const {
+    bool is_template(text name) const {
         const named_type* type = all(name);
         if (type == nullptr) return false;
         while (type != nullptr && type->whole.contains("<")) type = type->next;
@@ -22603,7 +22598,7 @@ public:
     std::size_t count() const noexcept { return count_; }
 
     // The number of the place; count(): it is none of them. Asked for every row of a function.
-    ALLOCSCOPE_INLINE std::size_t find(std::uint32_t line, std::uint32_t column) const noexcept {
+    std::size_t find(std::uint32_t line, std::uint32_t column) const noexcept {
         if (line < first_line_ || line > last_line_) return count_;
         std::size_t i = 0;
         while (i < count_ && (begin_[i].line != line || begin_[i].column != column)) ++i;
@@ -23254,7 +23249,7 @@ private:
         }
     }
 
-    ALLOCSCOPE_INLINE std::uint64_t without_aliases(std::uint64_t type) {
+    std::uint64_t without_aliases(std::uint64_t type) {
         for (int links = 0; links < most_links; ++links) {
             const entry_facts facts = read(type);
             const bool is_alias = facts.tag == detail::dwarf::tag_typedef ||
@@ -25903,8 +25898,7 @@ struct module_facts {
 namespace loaded_modules_detail {
 
 // A note segment is read only where a readable load segment holds all of it.
-ALLOCSCOPE_INLINE byte_view notes_in_memory(const dl_phdr_info& info,
-                                            const ElfW(Phdr) & note) noexcept {
+inline byte_view notes_in_memory(const dl_phdr_info& info, const ElfW(Phdr) & note) noexcept {
     for (std::size_t i = 0; i < info.dlpi_phnum; ++i) {
         const ElfW(Phdr)& load = info.dlpi_phdr[i];
         if (load.p_type != PT_LOAD || (load.p_flags & PF_R) == 0) continue;
@@ -25964,14 +25958,14 @@ inline int visit_one(dl_phdr_info* info, std::size_t, void* state_address) {
 // Calls `visit(const module_facts&)` for one module after the other, once for each of its note
 // segments (at least once).
 template <class Visitor>
-ALLOCSCOPE_INLINE void visit_loaded_modules(Visitor&& visit) {
+inline void visit_loaded_modules(Visitor&& visit) {
     using plain = typename loaded_modules_detail::visit_state<Visitor>;
     plain state{&visit};
     if (!is_loader_lock_lost())
         ::dl_iterate_phdr(&loaded_modules_detail::visit_one<Visitor>, &state);
 }
 
-ALLOCSCOPE_INLINE module_generation current_module_generation() noexcept {
+inline module_generation current_module_generation() noexcept {
     module_generation now;
     if (is_loader_lock_lost()) return now;
     ::dl_iterate_phdr(
@@ -25988,7 +25982,7 @@ ALLOCSCOPE_INLINE module_generation current_module_generation() noexcept {
 
 // Runs `work`, which must not throw, while no library can be loaded or unloaded.
 template <class Work>
-ALLOCSCOPE_INLINE void while_modules_stay(const Work& work) noexcept {
+inline void while_modules_stay(const Work& work) noexcept {
     const auto run = [](dl_phdr_info*, std::size_t, void* given) {
         (*static_cast<const Work*>(given))();
         return 1;  // once
@@ -26088,7 +26082,7 @@ class module_list {
 public:
     ALLOCSCOPE_INLINE const list<loaded_module>& modules() const { return modules_; }
 
-    ALLOCSCOPE_INLINE bool is_current() const {
+    bool is_current() const {
         if (!is_read_) return false;
         const detail::module_generation now = detail::current_module_generation();
         // Where the loader can no longer be asked, no module comes or goes any more.
@@ -26343,8 +26337,8 @@ public:
 
     // The demangled name of the variable, vtable or typeinfo around an address, as in "vtable for
     // widget"; "" if there is none.
-    ALLOCSCOPE_INLINE text data_symbol_at(std::uint64_t address, arena& memory,
-                                          const detail::met_module* home = nullptr) {
+    text data_symbol_at(std::uint64_t address, arena& memory,
+                        const detail::met_module* home = nullptr) {
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
         return owner.object->data_symbol_at(address - owner.base, memory);
@@ -26353,8 +26347,8 @@ public:
     // The demangled function around an address, from the symbol table alone; "" if there is none.
     // It reads no debug information, and knows nothing about inlined calls. Subtract 1 from return
     // addresses.
-    ALLOCSCOPE_INLINE text function_symbol_at(std::uint64_t address, arena& memory,
-                                              const detail::met_module* home = nullptr) {
+    text function_symbol_at(std::uint64_t address, arena& memory,
+                            const detail::met_module* home = nullptr) {
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
         return owner.object->function_symbol_at(address - owner.base, memory);
@@ -26760,8 +26754,8 @@ struct described_sizes {
         return described_types_at(symbols, stack, address);
     }
 
-    ALLOCSCOPE_INLINE symbolize::size_fit fit_at(const named_stack& stack, std::uintptr_t address,
-                                                 text type, std::uint64_t bytes) const {
+    symbolize::size_fit fit_at(const named_stack& stack, std::uintptr_t address, text type,
+                               std::uint64_t bytes) const {
         const symbolize::type_names* known = types_at(stack, address);
         return known != nullptr ? symbolize::compare_size(scratch, type, *known, bytes)
                                 : symbolize::size_fit::unknown;
@@ -26800,8 +26794,8 @@ struct described_sizes {
     }
 
     // The same for the stack's own type, at the frame that asked for the memory.
-    ALLOCSCOPE_INLINE symbolize::size_fit fit_of_answer(const named_stack& stack, text type,
-                                                        std::uint64_t bytes) const {
+    symbolize::size_fit fit_of_answer(const named_stack& stack, text type,
+                                      std::uint64_t bytes) const {
         const symbolize::type_names* known = types_at(stack, stack.asking_address());
         bool is_new = false;
         return known != nullptr ? sizes.compare(scratch, type, *known, bytes, is_new)
@@ -26822,7 +26816,7 @@ struct asked_place {
     symbolize::debug_object* object = nullptr;
     const symbolize::type_names* known = nullptr;
 
-    ALLOCSCOPE_INLINE symbolize::type_knowledge knowledge() noexcept {
+    symbolize::type_knowledge knowledge() noexcept {
         return {&asked_place::kind,
                 this,
                 &asked_place::qualified,
@@ -26951,7 +26945,7 @@ ALLOCSCOPE_PURE inline bool is_word(const text& token) noexcept {
 
 class source_lexer {
 public:
-    ALLOCSCOPE_INLINE source_lexer(arena& memory, text source) : source_(source) {
+    source_lexer(arena& memory, text source) : source_(source) {
         result_.tokens = list<source_token>{memory};
         result_.macros = list<macro_line>{memory};
         result_.includes = list<text>{memory};
@@ -27022,7 +27016,7 @@ private:
     }
 
     // A literal may span several lines.
-    ALLOCSCOPE_INLINE void pass_literal(std::size_t behind) noexcept {
+    void pass_literal(std::size_t behind) noexcept {
         while (at_ < behind) {
             if (source_[at_] == '\n') {
                 new_line();
@@ -27047,7 +27041,7 @@ private:
         return true;
     }
 
-    ALLOCSCOPE_INLINE bool is_comment() const noexcept {
+    bool is_comment() const noexcept {
         if (source_[at_] != '/') return false;
         const char next = peek(at_ + 1);
         return next == '/' || next == '*';
@@ -27955,7 +27949,7 @@ public:
     }
 
     // The first expression that begins or ends with the token; null if there is none.
-    ALLOCSCOPE_INLINE const new_expression* expression_at(std::size_t token) const noexcept {
+    const new_expression* expression_at(std::size_t token) const noexcept {
         const new_expression* begun = expressions_.begin() + first_from(token);
         const expression_end* ended =
             ends_.begin() +
@@ -29897,7 +29891,7 @@ inline text without_wrapping(arena& memory, text type) {
 }
 
 // The type of what the user put into the block. Applying it twice changes nothing.
-ALLOCSCOPE_INLINE text unwrapped_type(arena& memory, text type) {
+inline text unwrapped_type(arena& memory, text type) {
     for (int layer = 0; layer < 4; ++layer) {
         const text inner = without_wrapping(memory, type);
         if (inner.data() == type.data()) break;
@@ -33053,7 +33047,7 @@ inline bool is_runtime_function(text name) noexcept {
 
 // Functions that C programs put around malloc, mostly to end the program if it fails. They have
 // the same names in many programs. A row should name their caller.
-ALLOCSCOPE_INLINE bool is_allocation_wrapper(text name) noexcept {
+inline bool is_allocation_wrapper(text name) noexcept {
     constexpr text names =
         "xmalloc xcalloc xrealloc xzalloc xstrdup xstrndup xmemdup xmemdup0 xnmalloc xnrealloc "
         "xcharalloc ximalloc xicalloc xizalloc xirealloc xinmalloc ximemdup ximemdup0 x2malloc "
@@ -33126,7 +33120,7 @@ inline bool is_reserved_function(text name) noexcept {
     return name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z');
 }
 
-ALLOCSCOPE_INLINE bool is_library_namespace(text name) noexcept {
+inline bool is_library_namespace(text name) noexcept {
     return is_listed(name,
                      "std __gnu_cxx __cxxabiv1 allocscope __gnu_debug __gnu_parallel __pstl "
                      "__gnu_internal __sanitizer");
@@ -33415,7 +33409,7 @@ ALLOCSCOPE_PURE inline bool is_installed(text path) noexcept {
 }
 
 // A folder that holds other people's code, wherever it is.
-ALLOCSCOPE_INLINE bool is_library_folder(text name) noexcept {
+inline bool is_library_folder(text name) noexcept {
     return is_listed(name,
                      "third_party third-party thirdparty ThirdParty 3rd_party 3rd-party 3rdparty "
                      "vendor Vendor vendored external External externals extern deps "
@@ -33552,7 +33546,7 @@ enum class module_kind { user, runtime, system };
 
 // Whether a file is an interpreter or its library: one of the names, and perhaps a version.
 // "perlin" is neither.
-ALLOCSCOPE_INLINE bool is_runtime(text file_name) noexcept {
+inline bool is_runtime(text file_name) noexcept {
     constexpr text runtimes =
         "python2 python3 libpython2 libpython3 perl libperl ruby libruby luajit libluajit lua "
         "liblua tclsh libtcl guile libguile php-cgi php-fpm php libphp nodejs node libnode java "
@@ -33564,7 +33558,7 @@ ALLOCSCOPE_INLINE bool is_runtime(text file_name) noexcept {
     return rest.empty() || rest.front() == '.' || (rest.front() >= '0' && rest.front() <= '9');
 }
 
-ALLOCSCOPE_INLINE module_kind kind_of_module(text path) noexcept {
+inline module_kind kind_of_module(text path) noexcept {
     const text name = file_name_of(path);
     if (name.empty() || is_system_library(name)) return module_kind::system;
     return is_runtime(name) ? module_kind::runtime : module_kind::user;
@@ -33996,7 +33990,7 @@ inline std::size_t begin_of_path(text type, std::size_t end) noexcept {
 }
 
 // Whether there is a template that is not the standard library's.
-ALLOCSCOPE_INLINE bool may_have_defaults(text type) noexcept {
+inline bool may_have_defaults(text type) noexcept {
     for (std::size_t at = type.find('<'); at != no_position; at = type.find('<', at + 1)) {
         const std::size_t begin = begin_of_path(type, at);
         if (begin != at && !type.substr(begin).starts_with("std::")) return true;
@@ -34007,8 +34001,8 @@ ALLOCSCOPE_INLINE bool may_have_defaults(text type) noexcept {
 // What `argument`, an argument of the class with the arguments `shown`, is in the class with
 // `others`: "pool<int>" is "pool<char>" if an `int` before it is a `char` there. A whole argument
 // stays as it is, and so does a number: in matrix<double, 3, 3> the 3 need not mean the other one.
-ALLOCSCOPE_INLINE text as_argument_of(arena& memory, text argument, const list<text>& shown,
-                                      const list<text>& others, std::size_t before) {
+inline text as_argument_of(arena& memory, text argument, const list<text>& shown,
+                           const list<text>& others, std::size_t before) {
     text_out out{memory};
     std::size_t at = 0;
     while (at < argument.size()) {
@@ -34033,8 +34027,8 @@ ALLOCSCOPE_INLINE text as_argument_of(arena& memory, text argument, const list<t
 
 // How many of the last arguments of a class are defaults. `path` is its name without arguments.
 // g++ does not note it at every class: another one of the same template shows what the default is.
-ALLOCSCOPE_INLINE std::size_t count_defaults(arena& memory, text path, const list<text>& arguments,
-                                             const type_names& known) {
+inline std::size_t count_defaults(arena& memory, text path, const list<text>& arguments,
+                                  const type_names& known) {
     const std::size_t colon = path.rfind(':');
     const text own = path.substr(colon == no_position ? 0 : colon + 1);
     std::size_t most = 0;
@@ -34697,7 +34691,7 @@ private:
 };
 
 // The book has one reference. Throws std::bad_alloc.
-ALLOCSCOPE_INLINE name_book* make_book() {
+inline name_book* make_book() {
     arena home;
     name_book* made = home.make<name_book>();
     made->home_.take(home);
@@ -34741,7 +34735,7 @@ ALLOCSCOPE_HIDDEN inline name_book* names_of_process = nullptr;
 
 class naming_lock : process_lock {
 public:
-    ALLOCSCOPE_INLINE naming_lock() noexcept : process_lock(process.naming) {
+    naming_lock() noexcept : process_lock(process.naming) {
         // A thread that does not exist in this forked child was writing it; none of it can be
         // freed.
         if (process.are_names_torn) names_of_process = nullptr;
@@ -34851,7 +34845,7 @@ inline snapshot::window_estimates sampled_estimates(const allocation_counts& tot
 
 // Sets all estimated numbers of a row or stack: objects, bytes, samples, and the intervals.
 template <class Row>
-ALLOCSCOPE_INLINE void set_estimates(Row& row, const sample_sums& alive) noexcept {
+inline void set_estimates(Row& row, const sample_sums& alive) noexcept {
     const estimate objects = alive.objects_95();
     const estimate bytes = alive.bytes_95();
     row.samples = alive.samples;
@@ -34912,7 +34906,7 @@ struct summed {
         bytes.meet({part.bytes, part.bytes_low, part.bytes_high}, is_added);
     }
 
-    ALLOCSCOPE_INLINE const Row& finished() noexcept {
+    const Row& finished() noexcept {
         const estimate objects_95 = objects.around(sum.objects);
         const estimate bytes_95 = bytes.around(sum.bytes);
         sum.objects_low = objects_95.low;
@@ -35226,7 +35220,7 @@ public:
     }
 
     // Sets how the stacks are found at the first call of stacks(). `source` lies in memory().
-    ALLOCSCOPE_INLINE void set_stacks(stack_finder find, const void* source) noexcept {
+    void set_stacks(stack_finder find, const void* source) noexcept {
         head_->find_stacks = find;
         head_->source = source;
         head_->data.stacks = &stacks_in;
@@ -35374,8 +35368,8 @@ ALLOCSCOPE_COLD_BEGIN
 namespace detail {
 
 // Most bytes alive first (in a difference: the largest change), then most bytes allocated.
-ALLOCSCOPE_INLINE bool stack_comes_before(const snapshot::stack& a, const snapshot::stack& b,
-                                          bool is_difference) {
+inline bool stack_comes_before(const snapshot::stack& a, const snapshot::stack& b,
+                               bool is_difference) {
     const std::uint64_t a_bytes = size_of_change(a.bytes, is_difference);
     const std::uint64_t b_bytes = size_of_change(b.bytes, is_difference);
     if (a_bytes != b_bytes) return a_bytes > b_bytes;
@@ -35518,7 +35512,7 @@ inline snapshot::stack stack_of(const live_site& site, const named_stack& named,
 
 // --- modules ---
 
-ALLOCSCOPE_INLINE const char* text_of(arena& memory, const build_id& id) {
+inline const char* text_of(arena& memory, const build_id& id) {
     text_out out{memory};
     for (std::size_t i = 0; i < id.size; ++i) {
         out << "0123456789abcdef"[id.bytes[i] >> 4U] << "0123456789abcdef"[id.bytes[i] & 15U];
@@ -35622,7 +35616,7 @@ struct stack_names {
     const snapshot::stack* of;
 };
 
-ALLOCSCOPE_INLINE bool is_same_frame(const snapshot::frame& a, const snapshot::frame& b) noexcept {
+inline bool is_same_frame(const snapshot::frame& a, const snapshot::frame& b) noexcept {
     return a.line == b.line && a.offset == b.offset && a.is_inlined == b.is_inlined &&
            std::strcmp(a.function, b.function) == 0 && std::strcmp(a.file, b.file) == 0 &&
            std::strcmp(a.module, b.module) == 0;
@@ -35638,7 +35632,7 @@ inline bool operator==(const stack_names& a, const stack_names& b) noexcept {
     return true;
 }
 
-ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const stack_names& key) noexcept {
+inline std::uint64_t hash_of_key(const stack_names& key) noexcept {
     std::uint64_t hash = hash_step(hash_seed, key.of->frame_count);
     for (std::size_t i = 0; i < key.of->frame_count; ++i) {
         const snapshot::frame& frame = key.of->frames[i];
@@ -35648,7 +35642,7 @@ ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const stack_names& key) noexcept {
 }
 
 struct changed_stack : summed<snapshot::stack> {
-    ALLOCSCOPE_INLINE void add(const snapshot::stack& part, bool is_later) noexcept {
+    void add(const snapshot::stack& part, bool is_later) noexcept {
         const std::uint64_t sign = is_later ? 1 : ~std::uint64_t{0};
         summed::add(part, is_later);
         sum.allocations += sign * part.allocations;
@@ -36463,7 +36457,7 @@ namespace detail {
 // pending.
 class file_size_signal_blocked {
 public:
-    ALLOCSCOPE_INLINE file_size_signal_blocked() noexcept {
+    file_size_signal_blocked() noexcept {
         ::sigset_t pending;
         ::sigpending(&pending);
         was_pending_ = ::sigismember(&pending, SIGXFSZ) == 1;
@@ -36471,7 +36465,7 @@ public:
         ::sigaddset(&only_this_, SIGXFSZ);
         ::pthread_sigmask(SIG_BLOCK, &only_this_, &mask_before_);
     }
-    ALLOCSCOPE_INLINE ~file_size_signal_blocked() {
+    ~file_size_signal_blocked() {
         const int errno_before = errno;
         const struct timespec at_once = {0, 0};
         if (!was_pending_) ::sigtimedwait(&only_this_, nullptr, &at_once);
@@ -36552,7 +36546,7 @@ public:
     }
 
     // A network file system may report a failed write only at the close.
-    ALLOCSCOPE_INLINE int commit() noexcept {
+    int commit() noexcept {
         const int closed = ::close(descriptor_);
         const int close_error = closed == 0 || errno == EINTR ? 0 : errno;
         descriptor_ = -1;
@@ -36609,7 +36603,7 @@ private:
 
     // The name need not be secret, because O_EXCL protects the file. It should rarely be taken
     // already.
-    ALLOCSCOPE_INLINE void name_temporary(int attempt) noexcept {
+    void name_temporary(int attempt) noexcept {
         std::uint64_t mixed = monotonic_ns() ^ static_cast<std::uint64_t>(::getpid()) << 40U ^
                               reinterpret_cast<std::uintptr_t>(this);
         mixed = (mixed + static_cast<std::uint64_t>(attempt)) * golden_multiplier;
@@ -36620,7 +36614,7 @@ private:
         temporary_[sizeof temporary_ - 1] = '\0';
     }
 
-    ALLOCSCOPE_INLINE void abandon() noexcept {
+    void abandon() noexcept {
         const int errno_before = errno;
         if (descriptor_ >= 0) ::close(descriptor_);
         if (directory_ >= 0) {
@@ -36964,8 +36958,7 @@ inline void write_row(text_out& out, arena& scratch, const snapshot::row& row, c
 }
 
 // Writes a row without its numbers.
-ALLOCSCOPE_INLINE void write_place_and_callers(text_out& out, arena& scratch,
-                                               const snapshot::row& row) {
+inline void write_place_and_callers(text_out& out, arena& scratch, const snapshot::row& row) {
     out << "\n  ";
     write_row_place(out, row);
     if (row.function[0] != '\0') out << ':';
@@ -37178,8 +37171,8 @@ inline bool has_bytes(std::uintptr_t address, const char* bytes, std::size_t cou
 }
 
 // The contents of the word of memory that an operand names.
-ALLOCSCOPE_INLINE std::uintptr_t word_named_at(const module_segments& module,
-                                               std::uintptr_t operand) noexcept {
+inline std::uintptr_t word_named_at(const module_segments& module,
+                                    std::uintptr_t operand) noexcept {
     const std::uintptr_t word = relative_address_at(operand);
     std::uintptr_t value = 0;
     if (module.holder_of(word, PF_R) == nullptr) return 0;
@@ -37493,8 +37486,8 @@ void drop_sites(live_window& window, const IsExpected& is_expected) {
 
 // Runs before any debug information is read, because reading it takes longer than a hundred small
 // tests.
-ALLOCSCOPE_INLINE void drop_expected_by_symbols(name_book& book, live_window& window,
-                                                const check_request& asked) {
+inline void drop_expected_by_symbols(name_book& book, live_window& window,
+                                     const check_request& asked) {
     book.refresh();
     bool has_read = false;
     drop_sites(window, [&](const live_site& site, const std::uintptr_t* addresses) {
@@ -37651,7 +37644,7 @@ inline const char* name_of_window(arena& memory, window_id id) {
     return window != nullptr ? copy_of(memory, window->name).data() : "";
 }
 
-ALLOCSCOPE_INLINE bool is_estimated(window_id id) noexcept {
+inline bool is_estimated(window_id id) noexcept {
     const control_lock lock;
     const open_window* window = find_window(id);
     return window != nullptr && window->wanted.record == recording::sampled;
@@ -37672,7 +37665,7 @@ inline check_data* passed_unless_lost(check_block& made, const char* name) {
 }
 
 // These objects have a line of their own, because they are in no row of leaks.
-ALLOCSCOPE_INLINE void write_first_use(text_out& out, const object_sum& first_use) {
+inline void write_first_use(text_out& out, const object_sum& first_use) {
     if (first_use.objects == 0) return;
     out << "\n  not counted: ";
     write_count(out, first_use.objects, "object", "objects");
@@ -37941,7 +37934,7 @@ inline bool engine_arm_guard(guard_watch& watch) {
     std::abort();
 }
 
-ALLOCSCOPE_INLINE void disarm_guard(guard_watch& watch) {
+inline void disarm_guard(guard_watch& watch) {
     guard_watch** at = &own_watches.innermost;
     while (*at != nullptr && *at != &watch) at = &(*at)->outer;
     if (*at == nullptr) refuse_foreign_guard();
@@ -37983,7 +37976,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-ALLOCSCOPE_INLINE armed_plan* take_plan() noexcept {
+inline armed_plan* take_plan() noexcept {
     for (armed_plan& each : fault_plans.plans) {
         if (!each.is_taken.exchange(true, memory_order::acq_rel)) return &each;
     }
@@ -38325,7 +38318,7 @@ inline bool change_process_window(window_id before, window_id now, snapshot_data
 
 // Returns the window of start(). If there is none, `last` is what stop() returned, with a reference
 // of its own, or null before the first start().
-ALLOCSCOPE_INLINE window_id window_of_process(snapshot_data*& last) noexcept {
+inline window_id window_of_process(snapshot_data*& last) noexcept {
     const naming_lock lock;
     const window_id id = process_window.load(memory_order::relaxed);
     if (id != 0) return id;
@@ -38365,7 +38358,7 @@ inline snapshot_data* snapshot_of_window(window_id id, after_stats then) {
 
 // After attach_hooks(), hooks the modules that were loaded since; their calls are seen from now on.
 // Only this is not charged: a signal handler that allocates while a window opens is, as always.
-ALLOCSCOPE_INLINE void look_for_modules_if_attached() noexcept {
+inline void look_for_modules_if_attached() noexcept {
     auto* const look = process.look_for_modules.load(memory_order::acquire);
     if (look == nullptr) return;
     const uncharged_work meanwhile;

@@ -150,7 +150,7 @@ ALLOCSCOPE_NOINLINE dwarf_value read_dwarf_value(byte_cursor& in, std::uint16_t 
     return value;
 }
 
-ALLOCSCOPE_INLINE bool dwarf_form_is_address(std::uint16_t form) noexcept {
+inline bool dwarf_form_is_address(std::uint16_t form) noexcept {
     return form == dwarf::form_addr || form == dwarf::form_addrx ||
            form == dwarf::form_gnu_addr_index ||
            (form >= dwarf::form_addrx1 && form <= dwarf::form_addrx4);

@@ -55,7 +55,7 @@ inline bool change_process_window(window_id before, window_id now, snapshot_data
 
 // Returns the window of start(). If there is none, `last` is what stop() returned, with a reference
 // of its own, or null before the first start().
-ALLOCSCOPE_INLINE window_id window_of_process(snapshot_data*& last) noexcept {
+inline window_id window_of_process(snapshot_data*& last) noexcept {
     const naming_lock lock;
     const window_id id = process_window.load(memory_order::relaxed);
     if (id != 0) return id;
@@ -95,7 +95,7 @@ inline snapshot_data* snapshot_of_window(window_id id, after_stats then) {
 
 // After attach_hooks(), hooks the modules that were loaded since; their calls are seen from now on.
 // Only this is not charged: a signal handler that allocates while a window opens is, as always.
-ALLOCSCOPE_INLINE void look_for_modules_if_attached() noexcept {
+inline void look_for_modules_if_attached() noexcept {
     auto* const look = process.look_for_modules.load(memory_order::acquire);
     if (look == nullptr) return;
     const uncharged_work meanwhile;

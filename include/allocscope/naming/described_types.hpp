@@ -113,8 +113,8 @@ struct described_sizes {
         return described_types_at(symbols, stack, address);
     }
 
-    ALLOCSCOPE_INLINE symbolize::size_fit fit_at(const named_stack& stack, std::uintptr_t address,
-                                                 text type, std::uint64_t bytes) const {
+    symbolize::size_fit fit_at(const named_stack& stack, std::uintptr_t address, text type,
+                               std::uint64_t bytes) const {
         const symbolize::type_names* known = types_at(stack, address);
         return known != nullptr ? symbolize::compare_size(scratch, type, *known, bytes)
                                 : symbolize::size_fit::unknown;
@@ -153,8 +153,8 @@ struct described_sizes {
     }
 
     // The same for the stack's own type, at the frame that asked for the memory.
-    ALLOCSCOPE_INLINE symbolize::size_fit fit_of_answer(const named_stack& stack, text type,
-                                                        std::uint64_t bytes) const {
+    symbolize::size_fit fit_of_answer(const named_stack& stack, text type,
+                                      std::uint64_t bytes) const {
         const symbolize::type_names* known = types_at(stack, stack.asking_address());
         bool is_new = false;
         return known != nullptr ? sizes.compare(scratch, type, *known, bytes, is_new)
@@ -175,7 +175,7 @@ struct asked_place {
     symbolize::debug_object* object = nullptr;
     const symbolize::type_names* known = nullptr;
 
-    ALLOCSCOPE_INLINE symbolize::type_knowledge knowledge() noexcept {
+    symbolize::type_knowledge knowledge() noexcept {
         return {&asked_place::kind,
                 this,
                 &asked_place::qualified,

@@ -63,8 +63,7 @@ public:
 private:
     // Deaths are read first, because every object that died was born before. The result stands for
     // as many allocations as were counted.
-    ALLOCSCOPE_INLINE std::uint64_t lifetime_of(const detailed_part& part,
-                                                std::uint64_t counted) const noexcept {
+    std::uint64_t lifetime_of(const detailed_part& part, std::uint64_t counted) const noexcept {
         const event_sum deaths = part.death_times.read();
         const event_sum births = part.birth_times.read();
         const std::uint64_t now = end_of_program_ns != 0 ? now_ : time_in_units();
@@ -89,14 +88,14 @@ private:
         to.peak_bytes += has_changed ? kept.bytes() : bytes;
     }
 
-    ALLOCSCOPE_INLINE void go_back(std::uint64_t by_ns) noexcept {
+    void go_back(std::uint64_t by_ns) noexcept {
         const double unit_ns = ns_per_unit();
         if (unit_ns > 0) now_ -= static_cast<std::uint64_t>(static_cast<double>(by_ns) / unit_ns);
         ns_ -= by_ns;
     }
 
     // The longer ago the first moment was, the more precise the result is.
-    ALLOCSCOPE_INLINE double ns_per_unit() const noexcept {
+    double ns_per_unit() const noexcept {
         const std::uint64_t first = process.followed.first_ticks / ticks_per_unit;
         if (now_ <= first || ns_ <= process.followed.first_ns) return 0.0;
         return static_cast<double>(ns_ - process.followed.first_ns) /

@@ -53,8 +53,7 @@ inline void add_events(family_sum& to, std::uint64_t births, std::uint64_t birth
     to.deaths.add(certain_sums(deaths, death_bytes));
 }
 
-ALLOCSCOPE_INLINE void subtract_counts(allocation_counts& from,
-                                       const allocation_counts& less) noexcept {
+inline void subtract_counts(allocation_counts& from, const allocation_counts& less) noexcept {
     from.allocations -= less.allocations;
     from.frees -= less.frees;
     from.bytes_allocated -= less.bytes_allocated;

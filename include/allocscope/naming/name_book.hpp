@@ -161,7 +161,7 @@ private:
 };
 
 // The book has one reference. Throws std::bad_alloc.
-ALLOCSCOPE_INLINE name_book* make_book() {
+inline name_book* make_book() {
     arena home;
     name_book* made = home.make<name_book>();
     made->home_.take(home);

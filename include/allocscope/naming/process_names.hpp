@@ -28,7 +28,7 @@ ALLOCSCOPE_HIDDEN inline name_book* names_of_process = nullptr;
 
 class naming_lock : process_lock {
 public:
-    ALLOCSCOPE_INLINE naming_lock() noexcept : process_lock(process.naming) {
+    naming_lock() noexcept : process_lock(process.naming) {
         // A thread that does not exist in this forked child was writing it; none of it can be
         // freed.
         if (process.are_names_torn) names_of_process = nullptr;

@@ -95,7 +95,7 @@ private:
         return stack_hash(sum) == stack_.site_hash;
     }
 
-    ALLOCSCOPE_INLINE const met_module* chosen_for(std::uintptr_t address) const noexcept {
+    const met_module* chosen_for(std::uintptr_t address) const noexcept {
         for (std::uint32_t i = 0; i < chosen_count_; ++i) {
             if (chosen_[i]->holds(address)) return chosen_[i];
         }

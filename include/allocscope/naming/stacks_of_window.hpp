@@ -114,7 +114,7 @@ inline snapshot::stack stack_of(const live_site& site, const named_stack& named,
 
 // --- modules ---
 
-ALLOCSCOPE_INLINE const char* text_of(arena& memory, const build_id& id) {
+inline const char* text_of(arena& memory, const build_id& id) {
     text_out out{memory};
     for (std::size_t i = 0; i < id.size; ++i) {
         out << "0123456789abcdef"[id.bytes[i] >> 4U] << "0123456789abcdef"[id.bytes[i] & 15U];

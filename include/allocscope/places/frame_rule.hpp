@@ -55,7 +55,7 @@ inline bool is_runtime_function(text name) noexcept {
 
 // Functions that C programs put around malloc, mostly to end the program if it fails. They have
 // the same names in many programs. A row should name their caller.
-ALLOCSCOPE_INLINE bool is_allocation_wrapper(text name) noexcept {
+inline bool is_allocation_wrapper(text name) noexcept {
     constexpr text names =
         "xmalloc xcalloc xrealloc xzalloc xstrdup xstrndup xmemdup xmemdup0 xnmalloc xnrealloc "
         "xcharalloc ximalloc xicalloc xizalloc xirealloc xinmalloc ximemdup ximemdup0 x2malloc "
@@ -128,7 +128,7 @@ inline bool is_reserved_function(text name) noexcept {
     return name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z');
 }
 
-ALLOCSCOPE_INLINE bool is_library_namespace(text name) noexcept {
+inline bool is_library_namespace(text name) noexcept {
     return is_listed(name,
                      "std __gnu_cxx __cxxabiv1 allocscope __gnu_debug __gnu_parallel __pstl "
                      "__gnu_internal __sanitizer");

@@ -40,7 +40,7 @@ ALLOCSCOPE_PURE inline bool is_installed(text path) noexcept {
 }
 
 // A folder that holds other people's code, wherever it is.
-ALLOCSCOPE_INLINE bool is_library_folder(text name) noexcept {
+inline bool is_library_folder(text name) noexcept {
     return is_listed(name,
                      "third_party third-party thirdparty ThirdParty 3rd_party 3rd-party 3rdparty "
                      "vendor Vendor vendored external External externals extern deps "

@@ -30,7 +30,7 @@ namespace detail {
 class child_mark {
 public:
     // Called once, before several threads use the mark.
-    ALLOCSCOPE_INLINE void prepare() noexcept {
+    void prepare() noexcept {
         void* page = map_pages(page_bytes);
         if (page == nullptr) return;
         const int saved_errno = errno;

@@ -127,7 +127,7 @@ public:
 
     // Takes addresses, of which open() makes pages, from the first on. Returns null when the area
     // is full.
-    ALLOCSCOPE_INLINE void* reserve(std::size_t bytes) noexcept {
+    void* reserve(std::size_t bytes) noexcept {
         if (is_trimmed_ || reserved_ != 0) return take(bytes);
         reserved_ = take_addresses(bytes);
         if (reserved_ == 0) return nullptr;
@@ -135,7 +135,7 @@ public:
         opened_.begin(reserved_, reserved_end_);
         return reinterpret_cast<void*>(reserved_);
     }
-    ALLOCSCOPE_INLINE bool open(void* pages, std::size_t bytes) noexcept {
+    bool open(void* pages, std::size_t bytes) noexcept {
         const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(pages) + bytes;
         if (is_trimmed_) return end > reserved_end_ || opened_.reach(end);
         if (!open_pages(pages, bytes)) return false;
@@ -197,7 +197,7 @@ private:
     }
 
     // 0: the area is full.
-    ALLOCSCOPE_INLINE std::uintptr_t take_addresses(std::size_t& bytes) noexcept {
+    std::uintptr_t take_addresses(std::size_t& bytes) noexcept {
         bytes = (bytes + page_bytes - 1) & ~(page_bytes - 1);
         std::uintptr_t at = next_->load(memory_order::relaxed);
         do {
@@ -242,7 +242,7 @@ inline void* reserve_lasting_pages(std::size_t bytes) noexcept {
 }
 
 // Like map_pages().
-ALLOCSCOPE_INLINE void* map_lasting_pages(std::size_t bytes) noexcept {
+inline void* map_lasting_pages(std::size_t bytes) noexcept {
     void* pages = reserve_lasting_pages(bytes);
     if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, memory_order::relaxed);
     return pages;

@@ -47,8 +47,7 @@ struct module_facts {
 namespace loaded_modules_detail {
 
 // A note segment is read only where a readable load segment holds all of it.
-ALLOCSCOPE_INLINE byte_view notes_in_memory(const dl_phdr_info& info,
-                                            const ElfW(Phdr) & note) noexcept {
+inline byte_view notes_in_memory(const dl_phdr_info& info, const ElfW(Phdr) & note) noexcept {
     for (std::size_t i = 0; i < info.dlpi_phnum; ++i) {
         const ElfW(Phdr)& load = info.dlpi_phdr[i];
         if (load.p_type != PT_LOAD || (load.p_flags & PF_R) == 0) continue;
@@ -108,14 +107,14 @@ inline int visit_one(dl_phdr_info* info, std::size_t, void* state_address) {
 // Calls `visit(const module_facts&)` for one module after the other, once for each of its note
 // segments (at least once).
 template <class Visitor>
-ALLOCSCOPE_INLINE void visit_loaded_modules(Visitor&& visit) {
+inline void visit_loaded_modules(Visitor&& visit) {
     using plain = typename loaded_modules_detail::visit_state<Visitor>;
     plain state{&visit};
     if (!is_loader_lock_lost())
         ::dl_iterate_phdr(&loaded_modules_detail::visit_one<Visitor>, &state);
 }
 
-ALLOCSCOPE_INLINE module_generation current_module_generation() noexcept {
+inline module_generation current_module_generation() noexcept {
     module_generation now;
     if (is_loader_lock_lost()) return now;
     ::dl_iterate_phdr(
@@ -132,7 +131,7 @@ ALLOCSCOPE_INLINE module_generation current_module_generation() noexcept {
 
 // Runs `work`, which must not throw, while no library can be loaded or unloaded.
 template <class Work>
-ALLOCSCOPE_INLINE void while_modules_stay(const Work& work) noexcept {
+inline void while_modules_stay(const Work& work) noexcept {
     const auto run = [](dl_phdr_info*, std::size_t, void* given) {
         (*static_cast<const Work*>(given))();
         return 1;  // once

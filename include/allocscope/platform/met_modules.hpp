@@ -74,7 +74,7 @@ public:
     }
 
     // The first module noted of those that held the address; null when there is none.
-    ALLOCSCOPE_INLINE const met_module* holder_of(std::uintptr_t address) const noexcept {
+    const met_module* holder_of(std::uintptr_t address) const noexcept {
         for (std::uint32_t i = 0; i < count(); ++i) {
             const met_module* each = at(i);
             if (each != nullptr && each->holds(address)) return each;
@@ -105,7 +105,7 @@ public:
 private:
     static constexpr std::uint32_t text_bytes = std::uint32_t{64} << 10U;
 
-    ALLOCSCOPE_INLINE const met_module* find(const met_module& wanted) const noexcept {
+    const met_module* find(const met_module& wanted) const noexcept {
         for (std::uint32_t i = count(); i > 0; --i) {
             const met_module* known = at(i - 1);
             if (known != nullptr && known->start == wanted.start && known->size == wanted.size &&
@@ -116,7 +116,7 @@ private:
         return nullptr;
     }
 
-    ALLOCSCOPE_INLINE const char* keep(const char* path) noexcept {
+    const char* keep(const char* path) noexcept {
         const std::size_t bytes = std::strlen(path) + 1;
         if (bytes > text_bytes) return "";
         const std::uint32_t at =

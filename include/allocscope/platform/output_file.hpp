@@ -45,7 +45,7 @@ namespace detail {
 // pending.
 class file_size_signal_blocked {
 public:
-    ALLOCSCOPE_INLINE file_size_signal_blocked() noexcept {
+    file_size_signal_blocked() noexcept {
         ::sigset_t pending;
         ::sigpending(&pending);
         was_pending_ = ::sigismember(&pending, SIGXFSZ) == 1;
@@ -53,7 +53,7 @@ public:
         ::sigaddset(&only_this_, SIGXFSZ);
         ::pthread_sigmask(SIG_BLOCK, &only_this_, &mask_before_);
     }
-    ALLOCSCOPE_INLINE ~file_size_signal_blocked() {
+    ~file_size_signal_blocked() {
         const int errno_before = errno;
         const struct timespec at_once = {0, 0};
         if (!was_pending_) ::sigtimedwait(&only_this_, nullptr, &at_once);
@@ -134,7 +134,7 @@ public:
     }
 
     // A network file system may report a failed write only at the close.
-    ALLOCSCOPE_INLINE int commit() noexcept {
+    int commit() noexcept {
         const int closed = ::close(descriptor_);
         const int close_error = closed == 0 || errno == EINTR ? 0 : errno;
         descriptor_ = -1;
@@ -191,7 +191,7 @@ private:
 
     // The name need not be secret, because O_EXCL protects the file. It should rarely be taken
     // already.
-    ALLOCSCOPE_INLINE void name_temporary(int attempt) noexcept {
+    void name_temporary(int attempt) noexcept {
         std::uint64_t mixed = monotonic_ns() ^ static_cast<std::uint64_t>(::getpid()) << 40U ^
                               reinterpret_cast<std::uintptr_t>(this);
         mixed = (mixed + static_cast<std::uint64_t>(attempt)) * golden_multiplier;
@@ -202,7 +202,7 @@ private:
         temporary_[sizeof temporary_ - 1] = '\0';
     }
 
-    ALLOCSCOPE_INLINE void abandon() noexcept {
+    void abandon() noexcept {
         const int errno_before = errno;
         if (descriptor_ >= 0) ::close(descriptor_);
         if (directory_ >= 0) {

@@ -43,7 +43,7 @@ public:
     }
 
     // Unmaps everything.
-    ALLOCSCOPE_INLINE void release() noexcept {
+    void release() noexcept {
         block* next = current_.exchange(nullptr, memory_order::acq_rel);
         while (next != nullptr) {
             block* older = next->next;
@@ -53,7 +53,7 @@ public:
     }
 
     // Bytes handed out: no more than these are touched.
-    ALLOCSCOPE_INLINE std::size_t used_bytes() const noexcept {
+    std::size_t used_bytes() const noexcept {
         std::size_t sum = 0;
         for (block* b = current_.load(memory_order::acquire); b != nullptr; b = b->next) {
             const std::size_t used = b->used.load(memory_order::relaxed);
@@ -68,7 +68,7 @@ private:
         atomic<std::size_t> used;
     };
 
-    ALLOCSCOPE_INLINE bool add_block(block* seen) noexcept {
+    bool add_block(block* seen) noexcept {
         void* pages = reserve_lasting_pages(block_bytes);
         if (pages == nullptr) return false;
         auto* fresh = static_cast<block*>(pages);

@@ -43,7 +43,7 @@ public:
     ALLOCSCOPE_INLINE std::size_t size() const noexcept { return size_; }
     ALLOCSCOPE_INLINE bool has_refused() const noexcept { return has_refused_; }
 
-    ALLOCSCOPE_INLINE void add(const T& value) noexcept {
+    void add(const T& value) noexcept {
         static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
         if (size_ == room_ && !grow()) return;
         values_[size_++] = value;

@@ -63,7 +63,7 @@ inline void* reserve_pages(std::size_t bytes) noexcept {
 
 // Reserves addresses only: nothing can be read or written there before open_pages(), and nothing
 // counts as memory of the process. Null when they are refused.
-ALLOCSCOPE_INLINE void* reserve_addresses(std::size_t bytes) noexcept {
+inline void* reserve_addresses(std::size_t bytes) noexcept {
     if (is_mapping_refused()) return nullptr;
     const int saved_errno = errno;
     void* addresses =
@@ -88,7 +88,7 @@ inline bool open_pages(void* pages, std::size_t bytes) noexcept {
 }
 
 // How much the process may have of a resource, such as addresses (RLIMIT_AS) or data (RLIMIT_DATA).
-ALLOCSCOPE_INLINE std::size_t limit_of(decltype(RLIMIT_AS) resource) noexcept {
+inline std::size_t limit_of(decltype(RLIMIT_AS) resource) noexcept {
     rlimit limit = {};
     if (::getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
     return limit.rlim_cur;
@@ -96,8 +96,7 @@ ALLOCSCOPE_INLINE std::size_t limit_of(decltype(RLIMIT_AS) resource) noexcept {
 
 // Extends a reservation of reserve_pages(). The pages keep their contents, but may move. Returns
 // null when the kernel refuses; nothing has changed then.
-ALLOCSCOPE_INLINE void* lengthen_reservation(void* pages, std::size_t bytes,
-                                             std::size_t wanted) noexcept {
+inline void* lengthen_reservation(void* pages, std::size_t bytes, std::size_t wanted) noexcept {
     if (is_mapping_refused()) return nullptr;
     const int saved_errno = errno;
     void* const moved = ::mremap(pages, bytes, wanted, MREMAP_MAYMOVE);
@@ -112,7 +111,7 @@ inline void return_reservation(void* pages, std::size_t bytes) noexcept {
 }
 
 // Like reserve_pages, but the pages are never given back and count as our own memory.
-ALLOCSCOPE_INLINE void* map_pages(std::size_t bytes) noexcept {
+inline void* map_pages(std::size_t bytes) noexcept {
     void* pages = reserve_pages(bytes);
     if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, memory_order::relaxed);
     return pages;

@@ -26,7 +26,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-ALLOCSCOPE_INLINE std::uint64_t random_seed() noexcept {
+inline std::uint64_t random_seed() noexcept {
     std::uint64_t of_program[2] = {};
     if (const auto* bytes = reinterpret_cast<const char*>(::getauxval(AT_RANDOM))) {
         std::memcpy(of_program, bytes, sizeof of_program);

@@ -51,13 +51,13 @@ struct stack_bounds {
     }
 };
 
-ALLOCSCOPE_INLINE std::uintptr_t thread_control_block() noexcept {
+inline std::uintptr_t thread_control_block() noexcept {
     std::uintptr_t block;
     __asm__("mov %%fs:0, %0" : "=r"(block));
     return block;
 }
 
-ALLOCSCOPE_INLINE stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+inline stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     constexpr std::uintptr_t deepest = std::uintptr_t{96} << 20U;
     const auto end = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
     if (stack_pointer >= end || end - stack_pointer >= deepest) return {};
@@ -70,7 +70,7 @@ ALLOCSCOPE_INLINE stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) n
     return {end - depth, end};
 }
 
-ALLOCSCOPE_INLINE stack_bounds thread_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+inline stack_bounds thread_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     constexpr std::size_t searched_words = 2048 / sizeof(std::uintptr_t);
     constexpr std::uintptr_t most_behind = std::uintptr_t{1} << 20U;  // control block, static TLS
     const std::uintptr_t block = thread_control_block();
@@ -88,14 +88,14 @@ ALLOCSCOPE_INLINE stack_bounds thread_stack_bounds(std::uintptr_t stack_pointer)
 
 // The bounds of the stack that `stack_pointer` is on, or {0, 0} when that is neither the thread's
 // own stack nor the main one.
-ALLOCSCOPE_INLINE stack_bounds current_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+inline stack_bounds current_stack_bounds(std::uintptr_t stack_pointer) noexcept {
     const stack_bounds main_stack = main_stack_bounds(stack_pointer);
     if (main_stack.high != 0) return main_stack;
     return thread_stack_bounds(stack_pointer);
 }
 
 // The alternate signal stack if this thread runs on it now, otherwise {0, 0}. One system call.
-ALLOCSCOPE_INLINE stack_bounds alternate_stack_in_use() noexcept {
+inline stack_bounds alternate_stack_in_use() noexcept {
     stack_t handlers = {};
     const int saved_errno = errno;
     const bool is_known = ::sigaltstack(nullptr, &handlers) == 0;

@@ -57,7 +57,7 @@ inline snapshot::window_estimates sampled_estimates(const allocation_counts& tot
 
 // Sets all estimated numbers of a row or stack: objects, bytes, samples, and the intervals.
 template <class Row>
-ALLOCSCOPE_INLINE void set_estimates(Row& row, const sample_sums& alive) noexcept {
+inline void set_estimates(Row& row, const sample_sums& alive) noexcept {
     const estimate objects = alive.objects_95();
     const estimate bytes = alive.bytes_95();
     row.samples = alive.samples;
@@ -118,7 +118,7 @@ struct summed {
         bytes.meet({part.bytes, part.bytes_low, part.bytes_high}, is_added);
     }
 
-    ALLOCSCOPE_INLINE const Row& finished() noexcept {
+    const Row& finished() noexcept {
         const estimate objects_95 = objects.around(sum.objects);
         const estimate bytes_95 = bytes.around(sum.bytes);
         sum.objects_low = objects_95.low;

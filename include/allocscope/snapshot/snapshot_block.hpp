@@ -192,7 +192,7 @@ public:
     }
 
     // Sets how the stacks are found at the first call of stacks(). `source` lies in memory().
-    ALLOCSCOPE_INLINE void set_stacks(stack_finder find, const void* source) noexcept {
+    void set_stacks(stack_finder find, const void* source) noexcept {
         head_->find_stacks = find;
         head_->source = source;
         head_->data.stacks = &stacks_in;

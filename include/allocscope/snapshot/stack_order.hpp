@@ -23,8 +23,8 @@ ALLOCSCOPE_COLD_BEGIN
 namespace detail {
 
 // Most bytes alive first (in a difference: the largest change), then most bytes allocated.
-ALLOCSCOPE_INLINE bool stack_comes_before(const snapshot::stack& a, const snapshot::stack& b,
-                                          bool is_difference) {
+inline bool stack_comes_before(const snapshot::stack& a, const snapshot::stack& b,
+                               bool is_difference) {
     const std::uint64_t a_bytes = size_of_change(a.bytes, is_difference);
     const std::uint64_t b_bytes = size_of_change(b.bytes, is_difference);
     if (a_bytes != b_bytes) return a_bytes > b_bytes;

@@ -35,7 +35,7 @@ struct stack_names {
     const snapshot::stack* of;
 };
 
-ALLOCSCOPE_INLINE bool is_same_frame(const snapshot::frame& a, const snapshot::frame& b) noexcept {
+inline bool is_same_frame(const snapshot::frame& a, const snapshot::frame& b) noexcept {
     return a.line == b.line && a.offset == b.offset && a.is_inlined == b.is_inlined &&
            std::strcmp(a.function, b.function) == 0 && std::strcmp(a.file, b.file) == 0 &&
            std::strcmp(a.module, b.module) == 0;
@@ -51,7 +51,7 @@ inline bool operator==(const stack_names& a, const stack_names& b) noexcept {
     return true;
 }
 
-ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const stack_names& key) noexcept {
+inline std::uint64_t hash_of_key(const stack_names& key) noexcept {
     std::uint64_t hash = hash_step(hash_seed, key.of->frame_count);
     for (std::size_t i = 0; i < key.of->frame_count; ++i) {
         const snapshot::frame& frame = key.of->frames[i];
@@ -61,7 +61,7 @@ ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const stack_names& key) noexcept {
 }
 
 struct changed_stack : summed<snapshot::stack> {
-    ALLOCSCOPE_INLINE void add(const snapshot::stack& part, bool is_later) noexcept {
+    void add(const snapshot::stack& part, bool is_later) noexcept {
         const std::uint64_t sign = is_later ? 1 : ~std::uint64_t{0};
         summed::add(part, is_later);
         sum.allocations += sign * part.allocations;

@@ -64,7 +64,7 @@ public:
     }
 
     // The first expression that begins or ends with the token; null if there is none.
-    ALLOCSCOPE_INLINE const new_expression* expression_at(std::size_t token) const noexcept {
+    const new_expression* expression_at(std::size_t token) const noexcept {
         const new_expression* begun = expressions_.begin() + first_from(token);
         const expression_end* ended =
             ends_.begin() +

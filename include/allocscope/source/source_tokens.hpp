@@ -65,7 +65,7 @@ ALLOCSCOPE_PURE inline bool is_word(const text& token) noexcept {
 
 class source_lexer {
 public:
-    ALLOCSCOPE_INLINE source_lexer(arena& memory, text source) : source_(source) {
+    source_lexer(arena& memory, text source) : source_(source) {
         result_.tokens = list<source_token>{memory};
         result_.macros = list<macro_line>{memory};
         result_.includes = list<text>{memory};
@@ -136,7 +136,7 @@ private:
     }
 
     // A literal may span several lines.
-    ALLOCSCOPE_INLINE void pass_literal(std::size_t behind) noexcept {
+    void pass_literal(std::size_t behind) noexcept {
         while (at_ < behind) {
             if (source_[at_] == '\n') {
                 new_line();
@@ -161,7 +161,7 @@ private:
         return true;
     }
 
-    ALLOCSCOPE_INLINE bool is_comment() const noexcept {
+    bool is_comment() const noexcept {
         if (source_[at_] != '/') return false;
         const char next = peek(at_ + 1);
         return next == '/' || next == '*';

@@ -190,7 +190,7 @@ constexpr common_name common_names[] = {
 };
 
 // nlohmann::basic_json with all its defaults has another name; "" for other arguments.
-ALLOCSCOPE_INLINE text alias_of_json(text arguments) noexcept {
+inline text alias_of_json(text arguments) noexcept {
     const bool is_ordered = arguments.starts_with("<nlohmann::ordered_map, ");
     const text start = is_ordered ? "<nlohmann::ordered_map, " : "<std::map, ";
     if (!arguments.starts_with(start)) return {};
@@ -206,7 +206,7 @@ ALLOCSCOPE_INLINE text alias_of_json(text arguments) noexcept {
 
 // The iterator of a container, as in "std::list<int>::iterator"; "" if `name` is another template,
 // or one that does not show which container it belongs to.
-ALLOCSCOPE_INLINE text alias_of_iterator(arena& memory, text name, const list<text>& arguments) {
+inline text alias_of_iterator(arena& memory, text name, const list<text>& arguments) {
     if (!name.ends_with("terator") || arguments.empty()) return {};
     text pointer = arguments.back();
     text container;
@@ -229,7 +229,7 @@ ALLOCSCOPE_INLINE text alias_of_iterator(arena& memory, text name, const list<te
 }
 
 // The common name of a template with exactly these arguments; "" if there is none.
-ALLOCSCOPE_INLINE text alias_of(arena& memory, text name, const list<text>& arguments) {
+inline text alias_of(arena& memory, text name, const list<text>& arguments) {
     constexpr text templates =
         "std::chrono::duration std::chrono::time_point std::match_results "
         "std::linear_congruential_engine std::mersenne_twister_engine nlohmann::basic_json "

@@ -110,7 +110,7 @@ private:
         return name_.substr(at).starts_with(wanted);
     }
 
-    ALLOCSCOPE_INLINE void read_space() {
+    void read_space() {
         if (is_end_mark()) {
             is_done_ = true;
         } else if (is_decltype() && is_next(at_, " (")) {
@@ -172,7 +172,7 @@ private:
 
     // Behind a dot, Go has the rest of a name: "runtime.cgocall", "main.(*box).grow". C and C++
     // compilers have marks there: "load.part.3", "load.cold".
-    ALLOCSCOPE_INLINE bool is_inner_dot() const {
+    bool is_inner_dot() const {
         if (name_begin_ == no_position || !arguments_.empty()) return false;
         if (is_next(at_, ".(*")) return true;
         const std::size_t behind = skip_word(name_, at_ + 1);

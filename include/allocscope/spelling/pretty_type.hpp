@@ -346,7 +346,7 @@ private:
 
     // Demanglers write template arguments of small types as "(unsigned char)7" and "(char)120";
     // people write 7 and 'x'.
-    ALLOCSCOPE_INLINE bool small_value(written& to) {
+    bool small_value(written& to) {
         const std::size_t begin = skip_brackets(type_, at_);
         if (begin == no_position) return false;
         const text of = type_.substr(at_ + 1, begin - at_ - 2);
@@ -431,7 +431,7 @@ private:
         write_list(to.out, '{', parts('}', depth), '}');
     }
 
-    ALLOCSCOPE_INLINE void square_brackets(written& to) {
+    void square_brackets(written& to) {
         const std::size_t behind = skip_brackets(type_, at_);
         if (is_next("[abi:") && behind != no_position) {
             at_ = behind;

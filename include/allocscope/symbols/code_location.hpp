@@ -64,7 +64,7 @@ public:
     std::size_t count() const noexcept { return count_; }
 
     // The number of the place; count(): it is none of them. Asked for every row of a function.
-    ALLOCSCOPE_INLINE std::size_t find(std::uint32_t line, std::uint32_t column) const noexcept {
+    std::size_t find(std::uint32_t line, std::uint32_t column) const noexcept {
         if (line < first_line_ || line > last_line_) return count_;
         std::size_t i = 0;
         while (i < count_ && (begin_[i].line != line || begin_[i].column != column)) ++i;

@@ -262,7 +262,7 @@ private:
         }
     }
 
-    ALLOCSCOPE_INLINE std::uint64_t without_aliases(std::uint64_t type) {
+    std::uint64_t without_aliases(std::uint64_t type) {
         for (int links = 0; links < most_links; ++links) {
             const entry_facts facts = read(type);
             const bool is_alias = facts.tag == detail::dwarf::tag_typedef ||

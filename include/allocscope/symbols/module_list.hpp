@@ -110,7 +110,7 @@ class module_list {
 public:
     ALLOCSCOPE_INLINE const list<loaded_module>& modules() const { return modules_; }
 
-    ALLOCSCOPE_INLINE bool is_current() const {
+    bool is_current() const {
         if (!is_read_) return false;
         const detail::module_generation now = detail::current_module_generation();
         // Where the loader can no longer be asked, no module comes or goes any more.

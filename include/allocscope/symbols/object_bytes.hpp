@@ -110,8 +110,8 @@ private:
     static constexpr std::uint64_t smallest_late = std::uint64_t{64} << 10;
     static constexpr std::uint64_t largest_late = std::uint64_t{16} << 30;
 
-    ALLOCSCOPE_INLINE detail::byte_view read_late(arena& memory, const detail::elf_section& section,
-                                                  detail::late_bytes*& late) const {
+    detail::byte_view read_late(arena& memory, const detail::elf_section& section,
+                                detail::late_bytes*& late) const {
         detail::byte_view bytes;
         is_done_with_memory([&] {
             auto* pieces =

@@ -64,7 +64,7 @@ private:
     }
 
     // Bytes that cannot be read stay zero, which readers take for unknown.
-    ALLOCSCOPE_INLINE void read_pieces(std::size_t begin, std::size_t end) const noexcept {
+    void read_pieces(std::size_t begin, std::size_t end) const noexcept {
         const detail::file_reader file{path_};
         if (!file.is_open() || !file.identity().equals(identity_)) return;
         const std::uint64_t from = begin * piece;

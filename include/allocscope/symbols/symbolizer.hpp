@@ -74,8 +74,8 @@ public:
 
     // The demangled name of the variable, vtable or typeinfo around an address, as in "vtable for
     // widget"; "" if there is none.
-    ALLOCSCOPE_INLINE text data_symbol_at(std::uint64_t address, arena& memory,
-                                          const detail::met_module* home = nullptr) {
+    text data_symbol_at(std::uint64_t address, arena& memory,
+                        const detail::met_module* home = nullptr) {
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
         return owner.object->data_symbol_at(address - owner.base, memory);
@@ -84,8 +84,8 @@ public:
     // The demangled function around an address, from the symbol table alone; "" if there is none.
     // It reads no debug information, and knows nothing about inlined calls. Subtract 1 from return
     // addresses.
-    ALLOCSCOPE_INLINE text function_symbol_at(std::uint64_t address, arena& memory,
-                                              const detail::met_module* home = nullptr) {
+    text function_symbol_at(std::uint64_t address, arena& memory,
+                            const detail::met_module* home = nullptr) {
         const code_owner owner = owner_of(address, home);
         if (owner.object == nullptr) return {};
         return owner.object->function_symbol_at(address - owner.base, memory);

@@ -59,7 +59,7 @@ public:
     ALLOCSCOPE_INLINE bool has(text name) const { return names_.find(name) != nullptr; }
 
     // Whether only classes with template arguments have this name.
-    ALLOCSCOPE_INLINE bool is_template(text name) const {
+    bool is_template(text name) const {
         const named_type* type = all(name);
         if (type == nullptr) return false;
         while (type != nullptr && type->whole.contains("<")) type = type->next;

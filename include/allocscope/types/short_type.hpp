@@ -37,7 +37,7 @@ inline std::size_t begin_of_path(text type, std::size_t end) noexcept {
 }
 
 // Whether there is a template that is not the standard library's.
-ALLOCSCOPE_INLINE bool may_have_defaults(text type) noexcept {
+inline bool may_have_defaults(text type) noexcept {
     for (std::size_t at = type.find('<'); at != no_position; at = type.find('<', at + 1)) {
         const std::size_t begin = begin_of_path(type, at);
         if (begin != at && !type.substr(begin).starts_with("std::")) return true;
@@ -48,8 +48,8 @@ ALLOCSCOPE_INLINE bool may_have_defaults(text type) noexcept {
 // What `argument`, an argument of the class with the arguments `shown`, is in the class with
 // `others`: "pool<int>" is "pool<char>" if an `int` before it is a `char` there. A whole argument
 // stays as it is, and so does a number: in matrix<double, 3, 3> the 3 need not mean the other one.
-ALLOCSCOPE_INLINE text as_argument_of(arena& memory, text argument, const list<text>& shown,
-                                      const list<text>& others, std::size_t before) {
+inline text as_argument_of(arena& memory, text argument, const list<text>& shown,
+                           const list<text>& others, std::size_t before) {
     text_out out{memory};
     std::size_t at = 0;
     while (at < argument.size()) {
@@ -74,8 +74,8 @@ ALLOCSCOPE_INLINE text as_argument_of(arena& memory, text argument, const list<t
 
 // How many of the last arguments of a class are defaults. `path` is its name without arguments.
 // g++ does not note it at every class: another one of the same template shows what the default is.
-ALLOCSCOPE_INLINE std::size_t count_defaults(arena& memory, text path, const list<text>& arguments,
-                                             const type_names& known) {
+inline std::size_t count_defaults(arena& memory, text path, const list<text>& arguments,
+                                  const type_names& known) {
     const std::size_t colon = path.rfind(':');
     const text own = path.substr(colon == no_position ? 0 : colon + 1);
     std::size_t most = 0;

@@ -116,7 +116,7 @@ inline text without_wrapping(arena& memory, text type) {
 }
 
 // The type of what the user put into the block. Applying it twice changes nothing.
-ALLOCSCOPE_INLINE text unwrapped_type(arena& memory, text type) {
+inline text unwrapped_type(arena& memory, text type) {
     for (int layer = 0; layer < 4; ++layer) {
         const text inner = without_wrapping(memory, type);
         if (inner.data() == type.data()) break;

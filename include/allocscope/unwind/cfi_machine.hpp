@@ -39,7 +39,7 @@ public:
 
     // Finds the row for the instruction at `code`, which must be in the function. Returns false
     // when the program cannot be followed.
-    ALLOCSCOPE_INLINE bool run_to(std::uint64_t code) noexcept {
+    bool run_to(std::uint64_t code) noexcept {
         rows_.wanted = ~std::uint64_t{0};
         if (!run(about_.common_program)) return false;
         first_ = rows_.row;
@@ -73,14 +73,14 @@ private:
         return in_.ok();
     }
 
-    ALLOCSCOPE_INLINE void take_usual() noexcept {
+    void take_usual() noexcept {
         const byte_view& bytes = *program_;
         const std::uint8_t* const next =
             take_usual_steps(rows_, bytes.data + in_.at(), bytes.data + bytes.size);
         in_.seek(static_cast<std::uint64_t>(next - bytes.data));
     }
 
-    ALLOCSCOPE_INLINE void step() noexcept {
+    void step() noexcept {
         const std::uint8_t code = in_.next();
         const std::uint8_t low = code & 0x3fU;
         switch (code >> 6U) {
@@ -178,7 +178,7 @@ private:
         move_to(next);
     }
 
-    ALLOCSCOPE_INLINE void go_to() noexcept {
+    void go_to() noexcept {
         const auto offset = static_cast<std::uint64_t>(program_->data - frames_.bytes.data);
         const std::uint64_t next = read_eh_pointer(
             in_, about_.encoding, mapped_bytes{*program_, frames_.address + offset}, data_);
@@ -247,8 +247,7 @@ private:
         if (rows_.row.cfa_offset != offset) rows_.row.cfa_from = cfi_row::base::other;
     }
 
-    ALLOCSCOPE_INLINE void save_expression(std::uint64_t number,
-                                           const byte_view& expression) noexcept {
+    void save_expression(std::uint64_t number, const byte_view& expression) noexcept {
         std::int64_t offset = 0;
         if (number != register_bp || !is_at(operation_bp, expression, 0, offset)) {
             return set_place(number, cfi_row::place::other);
@@ -281,7 +280,7 @@ private:
         }
     }
 
-    ALLOCSCOPE_INLINE void set_place(std::uint64_t number, cfi_row::place where) noexcept {
+    void set_place(std::uint64_t number, cfi_row::place where) noexcept {
         if (number == register_bp) {
             rows_.row.bp = where;
         } else if (number == register_return_address) {

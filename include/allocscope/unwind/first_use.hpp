@@ -84,8 +84,8 @@ inline bool has_bytes(std::uintptr_t address, const char* bytes, std::size_t cou
 }
 
 // The contents of the word of memory that an operand names.
-ALLOCSCOPE_INLINE std::uintptr_t word_named_at(const module_segments& module,
-                                               std::uintptr_t operand) noexcept {
+inline std::uintptr_t word_named_at(const module_segments& module,
+                                    std::uintptr_t operand) noexcept {
     const std::uintptr_t word = relative_address_at(operand);
     std::uintptr_t value = 0;
     if (module.holder_of(word, PF_R) == nullptr) return 0;

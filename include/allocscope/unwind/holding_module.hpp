@@ -28,7 +28,7 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 // The segments of the program itself, which the kernel has mapped.
-ALLOCSCOPE_INLINE module_segments segments_of_program(const link_map& program) noexcept {
+inline module_segments segments_of_program(const link_map& program) noexcept {
     module_segments found;
     found.first = reinterpret_cast<const Elf64_Phdr*>(::getauxval(AT_PHDR));
     found.count = found.first != nullptr ? ::getauxval(AT_PHNUM) : 0;

@@ -53,7 +53,7 @@ inline bool follows_call(std::uintptr_t address, std::uintptr_t start) noexcept 
 }
 
 // mov $15, %rax; syscall: the code to which a signal handler returns.
-ALLOCSCOPE_INLINE bool is_signal_return(std::uintptr_t address, std::uintptr_t end) noexcept {
+inline bool is_signal_return(std::uintptr_t address, std::uintptr_t end) noexcept {
     constexpr unsigned char code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
     return end - address >= sizeof(code) &&
            std::memcmp(reinterpret_cast<const void*>(address), code, sizeof(code)) == 0;

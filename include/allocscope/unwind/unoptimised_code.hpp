@@ -29,7 +29,7 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 // The first bytes of an instruction; its first byte is the lowest.
-ALLOCSCOPE_INLINE std::uint64_t bytes_at(const std::uint8_t* code, unsigned count) noexcept {
+inline std::uint64_t bytes_at(const std::uint8_t* code, unsigned count) noexcept {
     std::uint64_t bytes;
     std::memcpy(&bytes, code, sizeof bytes);
     return bytes & ((std::uint64_t{1} << 8 * count) - 1);

@@ -23,7 +23,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-ALLOCSCOPE_INLINE armed_plan* take_plan() noexcept {
+inline armed_plan* take_plan() noexcept {
     for (armed_plan& each : fault_plans.plans) {
         if (!each.is_taken.exchange(true, memory_order::acq_rel)) return &each;
     }

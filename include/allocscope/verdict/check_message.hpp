@@ -179,8 +179,7 @@ inline void write_row(text_out& out, arena& scratch, const snapshot::row& row, c
 }
 
 // Writes a row without its numbers.
-ALLOCSCOPE_INLINE void write_place_and_callers(text_out& out, arena& scratch,
-                                               const snapshot::row& row) {
+inline void write_place_and_callers(text_out& out, arena& scratch, const snapshot::row& row) {
     out << "\n  ";
     write_row_place(out, row);
     if (row.function[0] != '\0') out << ':';

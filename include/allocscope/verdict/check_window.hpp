@@ -81,7 +81,7 @@ inline const char* name_of_window(arena& memory, window_id id) {
     return window != nullptr ? copy_of(memory, window->name).data() : "";
 }
 
-ALLOCSCOPE_INLINE bool is_estimated(window_id id) noexcept {
+inline bool is_estimated(window_id id) noexcept {
     const control_lock lock;
     const open_window* window = find_window(id);
     return window != nullptr && window->wanted.record == recording::sampled;
@@ -102,7 +102,7 @@ inline check_data* passed_unless_lost(check_block& made, const char* name) {
 }
 
 // These objects have a line of their own, because they are in no row of leaks.
-ALLOCSCOPE_INLINE void write_first_use(text_out& out, const object_sum& first_use) {
+inline void write_first_use(text_out& out, const object_sum& first_use) {
     if (first_use.objects == 0) return;
     out << "\n  not counted: ";
     write_count(out, first_use.objects, "object", "objects");

@@ -132,8 +132,8 @@ void drop_sites(live_window& window, const IsExpected& is_expected) {
 
 // Runs before any debug information is read, because reading it takes longer than a hundred small
 // tests.
-ALLOCSCOPE_INLINE void drop_expected_by_symbols(name_book& book, live_window& window,
-                                                const check_request& asked) {
+inline void drop_expected_by_symbols(name_book& book, live_window& window,
+                                     const check_request& asked) {
     book.refresh();
     bool has_read = false;
     drop_sites(window, [&](const live_site& site, const std::uintptr_t* addresses) {

@@ -129,7 +129,7 @@ inline bool engine_arm_guard(guard_watch& watch) {
     std::abort();
 }
 
-ALLOCSCOPE_INLINE void disarm_guard(guard_watch& watch) {
+inline void disarm_guard(guard_watch& watch) {
     guard_watch** at = &own_watches.innermost;
     while (*at != nullptr && *at != &watch) at = &(*at)->outer;
     if (*at == nullptr) refuse_foreign_guard();

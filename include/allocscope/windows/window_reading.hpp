@@ -70,7 +70,7 @@ struct kept_counts {
     page_list<sampled_count> sampled;
 
     kept_counts() = default;
-    ALLOCSCOPE_INLINE ~kept_counts() {
+    ~kept_counts() {
         own.release();
         foreign.release();
         sampled.release();

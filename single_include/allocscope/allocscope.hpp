@@ -10211,7 +10211,7 @@ struct alignas(64) open_window {
                 methods.load(memory_order::relaxed), sample_bytes.load(memory_order::relaxed)};
     }
 
-    bool owns(std::uint64_t born_at, std::uint64_t by_instance) const noexcept {
+    ALLOCSCOPE_INLINE bool owns(std::uint64_t born_at, std::uint64_t by_instance) const noexcept {
         const std::uint64_t opened = open_at.load(memory_order::acquire);
         if (opened == 0 || born_at < opened) return false;
         const std::uint64_t watched = instance.load(memory_order::relaxed);
@@ -11631,7 +11631,7 @@ struct module_identity {
 };
 
 // Whether the module was loaded with the program, as far as this can be told without a lock.
-inline bool is_loaded_with_program(const link_map* module) noexcept {
+ALLOCSCOPE_INLINE bool is_loaded_with_program(const link_map* module) noexcept {
     const std::uintptr_t loader = _r_debug.r_ldbase;
     if (loader == 0) return false;
     for (const link_map* each = _r_debug.r_map; each != nullptr; each = each->l_next) {
@@ -11660,7 +11660,7 @@ inline build_id build_id_in(const module_segments& segments) noexcept {
 }
 
 // Reads the lifetime and the fingerprint of the module at `found`, which may be unloaded.
-inline void read_fingerprint(module_identity& found) noexcept {
+ALLOCSCOPE_INLINE void read_fingerprint(module_identity& found) noexcept {
     found.life = module_life::cannot_tell;
     module_segments segments;
     if (!find_module_segments(found.start, segments)) return;
@@ -12162,7 +12162,7 @@ public:
 
     // Finds the row for the instruction at `code`, which must be in the function. Returns false
     // when the program cannot be followed.
-    bool run_to(std::uint64_t code) noexcept {
+    ALLOCSCOPE_INLINE bool run_to(std::uint64_t code) noexcept {
         rows_.wanted = ~std::uint64_t{0};
         if (!run(about_.common_program)) return false;
         first_ = rows_.row;
@@ -12196,14 +12196,14 @@ private:
         return in_.ok();
     }
 
-    void take_usual() noexcept {
+    ALLOCSCOPE_INLINE void take_usual() noexcept {
         const byte_view& bytes = *program_;
         const std::uint8_t* const next =
             take_usual_steps(rows_, bytes.data + in_.at(), bytes.data + bytes.size);
         in_.seek(static_cast<std::uint64_t>(next - bytes.data));
     }
 
-    void step() noexcept {
+    ALLOCSCOPE_INLINE void step() noexcept {
         const std::uint8_t code = in_.next();
         const std::uint8_t low = code & 0x3fU;
         switch (code >> 6U) {
@@ -12301,7 +12301,7 @@ private:
         move_to(next);
     }
 
-    void go_to() noexcept {
+    ALLOCSCOPE_INLINE void go_to() noexcept {
         const auto offset = static_cast<std::uint64_t>(program_->data - frames_.bytes.data);
         const std::uint64_t next = read_eh_pointer(
             in_, about_.encoding, mapped_bytes{*program_, frames_.address + offset}, data_);
@@ -12370,7 +12370,8 @@ private:
         if (rows_.row.cfa_offset != offset) rows_.row.cfa_from = cfi_row::base::other;
     }
 
-    void save_expression(std::uint64_t number, const byte_view& expression) noexcept {
+    ALLOCSCOPE_INLINE void save_expression(std::uint64_t number,
+                                           const byte_view& expression) noexcept {
         std::int64_t offset = 0;
         if (number != register_bp || !is_at(operation_bp, expression, 0, offset)) {
             return set_place(number, cfi_row::place::other);
@@ -12403,7 +12404,7 @@ private:
         }
     }
 
-    void set_place(std::uint64_t number, cfi_row::place where) noexcept {
+    ALLOCSCOPE_INLINE void set_place(std::uint64_t number, cfi_row::place where) noexcept {
         if (number == register_bp) {
             rows_.row.bp = where;
         } else if (number == register_return_address) {
@@ -12555,7 +12556,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-inline unwind_rule rule_from_realigned_row(const cfi_row& row) noexcept {
+ALLOCSCOPE_INLINE unwind_rule rule_from_realigned_row(const cfi_row& row) noexcept {
     constexpr std::int32_t word = 8;
     if (row.bp != cfi_row::place::at_bp || row.bp_offset % word != 0 ||
         row.cfa_offset % word != 0) {
@@ -12612,7 +12613,8 @@ ALLOCSCOPE_NOINLINE unwind_rule rule_from_program(const eh_frame_image& image,
 
 // The rule for a return address. `unknown`: no record covers the call before it. In a frame that a
 // signal interrupted, the address is that of the next instruction, and there is no call before it.
-inline unwind_rule rule_from_eh_frame(const eh_frame_image& image, std::uintptr_t pc) noexcept {
+ALLOCSCOPE_INLINE unwind_rule rule_from_eh_frame(const eh_frame_image& image,
+                                                 std::uintptr_t pc) noexcept {
     frame_description about;
     fde_search search = fde_search::none;
     for (std::uintptr_t before = 1; search == fde_search::none; --before) {
@@ -12629,8 +12631,8 @@ inline unwind_rule rule_from_eh_frame(const eh_frame_image& image, std::uintptr_
 
 namespace cfi_to_rule_detail {
 
-inline bool find_segment(const module_segments& segments, std::uintptr_t address,
-                         mapped_bytes& out) noexcept {
+ALLOCSCOPE_INLINE bool find_segment(const module_segments& segments, std::uintptr_t address,
+                                    mapped_bytes& out) noexcept {
     const Elf64_Phdr* const segment = segments.holder_of(address, PF_R);
     if (segment == nullptr) return false;
     out.address = segments.base + segment->p_vaddr;
@@ -12674,7 +12676,7 @@ ALLOCSCOPE_NOINLINE unwind_rule rule_without_table(std::uintptr_t pc) noexcept {
 }  // namespace cfi_to_rule_detail
 
 // The rule for the frame that continues at the return address `pc`, which may be any number.
-inline unwind_rule find_unwind_rule(std::uintptr_t pc) noexcept {
+ALLOCSCOPE_INLINE unwind_rule find_unwind_rule(std::uintptr_t pc) noexcept {
     unwind_rule rule{};
     eh_frame_image image;
     if (pc != 0 && cfi_to_rule_detail::find_live_image(pc - 1, image)) {
@@ -18735,7 +18737,7 @@ inline void reclaim_when_due() noexcept {
 // --- release ---
 
 // True when no thread is inside a hook, and none can come in before the gate opens again.
-inline bool all_threads_are_outside() noexcept {
+ALLOCSCOPE_INLINE bool all_threads_are_outside() noexcept {
     constexpr int most_yields = 2000;
     if (!fence_all_threads()) return false;
     for (thread_state& each : all_threads()) {
@@ -18796,7 +18798,7 @@ inline bool release_tables() noexcept {
 }
 
 // Births on all threads in epochs that began at `clock` or later; stops counting at `enough`.
-inline std::uint64_t births_since(std::uint64_t clock, std::uint64_t enough) noexcept {
+ALLOCSCOPE_INLINE std::uint64_t births_since(std::uint64_t clock, std::uint64_t enough) noexcept {
     std::uint64_t births = 0;
     for (thread_state& each : all_threads()) {
         for (epoch* e = each.newest_epoch.load(memory_order::acquire); e != nullptr;
@@ -19011,14 +19013,14 @@ inline open_window* find_window(window_id id) noexcept {
 
 // --- the calling thread ---
 
-inline thread_state* own_state() noexcept {
+ALLOCSCOPE_INLINE thread_state* own_state() noexcept {
     if (current_entry == &departed) return process.latecomer.load(memory_order::acquire);
     thread_state* state = current_state();
     return state != nullptr ? state : attach_thread();
 }
 
 // Makes the next event of this thread read its view anew.
-inline void make_view_stale(thread_state& thread) noexcept {
+ALLOCSCOPE_INLINE void make_view_stale(thread_state& thread) noexcept {
     for (thread_state* t = &thread; t != nullptr; t = t->nested.load(memory_order::relaxed)) {
         t->forget_view();
     }
@@ -19281,7 +19283,7 @@ inline void mark_age_now(window_id id) noexcept {
     if (window != nullptr) mark_when_due(*window);
 }
 
-inline void mark_age_at_reading(window_id id) noexcept {
+ALLOCSCOPE_INLINE void mark_age_at_reading(window_id id) noexcept {
     const control_lock lock;
     open_window* const window = find_window(id);
     if (window != nullptr) mark_at_reading(*window);
@@ -19325,7 +19327,7 @@ struct kept_counts {
     page_list<sampled_count> sampled;
 
     kept_counts() = default;
-    ~kept_counts() {
+    ALLOCSCOPE_INLINE ~kept_counts() {
         own.release();
         foreign.release();
         sampled.release();

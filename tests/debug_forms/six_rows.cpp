@@ -17,7 +17,7 @@ struct shape {
 };
 
 struct plain {
-    long numbers[5] = {};
+    long numbers[5];  // no constructor is called: only the source has the type
 };
 
 struct everything {

@@ -75,10 +75,10 @@ started_program::started_program(const program_order& order, int report_signal, 
         return;
     }
     auto* const told = ::new (page) volatile messages;
-    const kept_by_execution kept;
+    const kept_by_execution inherited;
     process_id_ = fork_until_execution();
     if (process_id_ == 0) {
-        kept.give();
+        inherited.give();
         execute(order, *told);
     }
     const int failure = process_id_ < 0 ? errno : told->failure;

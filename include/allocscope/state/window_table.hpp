@@ -78,7 +78,7 @@ struct alignas(64) open_window {
                 methods.load(memory_order::relaxed), sample_bytes.load(memory_order::relaxed)};
     }
 
-    bool owns(std::uint64_t born_at, std::uint64_t by_instance) const noexcept {
+    ALLOCSCOPE_INLINE bool owns(std::uint64_t born_at, std::uint64_t by_instance) const noexcept {
         const std::uint64_t opened = open_at.load(memory_order::acquire);
         if (opened == 0 || born_at < opened) return false;
         const std::uint64_t watched = instance.load(memory_order::relaxed);

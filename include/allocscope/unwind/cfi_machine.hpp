@@ -39,7 +39,7 @@ public:
 
     // Finds the row for the instruction at `code`, which must be in the function. Returns false
     // when the program cannot be followed.
-    bool run_to(std::uint64_t code) noexcept {
+    ALLOCSCOPE_INLINE bool run_to(std::uint64_t code) noexcept {
         rows_.wanted = ~std::uint64_t{0};
         if (!run(about_.common_program)) return false;
         first_ = rows_.row;
@@ -73,14 +73,14 @@ private:
         return in_.ok();
     }
 
-    void take_usual() noexcept {
+    ALLOCSCOPE_INLINE void take_usual() noexcept {
         const byte_view& bytes = *program_;
         const std::uint8_t* const next =
             take_usual_steps(rows_, bytes.data + in_.at(), bytes.data + bytes.size);
         in_.seek(static_cast<std::uint64_t>(next - bytes.data));
     }
 
-    void step() noexcept {
+    ALLOCSCOPE_INLINE void step() noexcept {
         const std::uint8_t code = in_.next();
         const std::uint8_t low = code & 0x3fU;
         switch (code >> 6U) {
@@ -178,7 +178,7 @@ private:
         move_to(next);
     }
 
-    void go_to() noexcept {
+    ALLOCSCOPE_INLINE void go_to() noexcept {
         const auto offset = static_cast<std::uint64_t>(program_->data - frames_.bytes.data);
         const std::uint64_t next = read_eh_pointer(
             in_, about_.encoding, mapped_bytes{*program_, frames_.address + offset}, data_);
@@ -247,7 +247,8 @@ private:
         if (rows_.row.cfa_offset != offset) rows_.row.cfa_from = cfi_row::base::other;
     }
 
-    void save_expression(std::uint64_t number, const byte_view& expression) noexcept {
+    ALLOCSCOPE_INLINE void save_expression(std::uint64_t number,
+                                           const byte_view& expression) noexcept {
         std::int64_t offset = 0;
         if (number != register_bp || !is_at(operation_bp, expression, 0, offset)) {
             return set_place(number, cfi_row::place::other);
@@ -280,7 +281,7 @@ private:
         }
     }
 
-    void set_place(std::uint64_t number, cfi_row::place where) noexcept {
+    ALLOCSCOPE_INLINE void set_place(std::uint64_t number, cfi_row::place where) noexcept {
         if (number == register_bp) {
             rows_.row.bp = where;
         } else if (number == register_return_address) {

@@ -40,7 +40,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-inline unwind_rule rule_from_realigned_row(const cfi_row& row) noexcept {
+ALLOCSCOPE_INLINE unwind_rule rule_from_realigned_row(const cfi_row& row) noexcept {
     constexpr std::int32_t word = 8;
     if (row.bp != cfi_row::place::at_bp || row.bp_offset % word != 0 ||
         row.cfa_offset % word != 0) {
@@ -97,7 +97,8 @@ ALLOCSCOPE_NOINLINE unwind_rule rule_from_program(const eh_frame_image& image,
 
 // The rule for a return address. `unknown`: no record covers the call before it. In a frame that a
 // signal interrupted, the address is that of the next instruction, and there is no call before it.
-inline unwind_rule rule_from_eh_frame(const eh_frame_image& image, std::uintptr_t pc) noexcept {
+ALLOCSCOPE_INLINE unwind_rule rule_from_eh_frame(const eh_frame_image& image,
+                                                 std::uintptr_t pc) noexcept {
     frame_description about;
     fde_search search = fde_search::none;
     for (std::uintptr_t before = 1; search == fde_search::none; --before) {
@@ -114,8 +115,8 @@ inline unwind_rule rule_from_eh_frame(const eh_frame_image& image, std::uintptr_
 
 namespace cfi_to_rule_detail {
 
-inline bool find_segment(const module_segments& segments, std::uintptr_t address,
-                         mapped_bytes& out) noexcept {
+ALLOCSCOPE_INLINE bool find_segment(const module_segments& segments, std::uintptr_t address,
+                                    mapped_bytes& out) noexcept {
     const Elf64_Phdr* const segment = segments.holder_of(address, PF_R);
     if (segment == nullptr) return false;
     out.address = segments.base + segment->p_vaddr;
@@ -159,7 +160,7 @@ ALLOCSCOPE_NOINLINE unwind_rule rule_without_table(std::uintptr_t pc) noexcept {
 }  // namespace cfi_to_rule_detail
 
 // The rule for the frame that continues at the return address `pc`, which may be any number.
-inline unwind_rule find_unwind_rule(std::uintptr_t pc) noexcept {
+ALLOCSCOPE_INLINE unwind_rule find_unwind_rule(std::uintptr_t pc) noexcept {
     unwind_rule rule{};
     eh_frame_image image;
     if (pc != 0 && cfi_to_rule_detail::find_live_image(pc - 1, image)) {

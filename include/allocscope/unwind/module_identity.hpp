@@ -61,7 +61,7 @@ struct module_identity {
 };
 
 // Whether the module was loaded with the program, as far as this can be told without a lock.
-inline bool is_loaded_with_program(const link_map* module) noexcept {
+ALLOCSCOPE_INLINE bool is_loaded_with_program(const link_map* module) noexcept {
     const std::uintptr_t loader = _r_debug.r_ldbase;
     if (loader == 0) return false;
     for (const link_map* each = _r_debug.r_map; each != nullptr; each = each->l_next) {
@@ -90,7 +90,7 @@ inline build_id build_id_in(const module_segments& segments) noexcept {
 }
 
 // Reads the lifetime and the fingerprint of the module at `found`, which may be unloaded.
-inline void read_fingerprint(module_identity& found) noexcept {
+ALLOCSCOPE_INLINE void read_fingerprint(module_identity& found) noexcept {
     found.life = module_life::cannot_tell;
     module_segments segments;
     if (!find_module_segments(found.start, segments)) return;

@@ -58,7 +58,7 @@ inline void mark_age_now(window_id id) noexcept {
     if (window != nullptr) mark_when_due(*window);
 }
 
-inline void mark_age_at_reading(window_id id) noexcept {
+ALLOCSCOPE_INLINE void mark_age_at_reading(window_id id) noexcept {
     const control_lock lock;
     open_window* const window = find_window(id);
     if (window != nullptr) mark_at_reading(*window);

@@ -164,7 +164,7 @@ inline void reclaim_when_due() noexcept {
 // --- release ---
 
 // True when no thread is inside a hook, and none can come in before the gate opens again.
-inline bool all_threads_are_outside() noexcept {
+ALLOCSCOPE_INLINE bool all_threads_are_outside() noexcept {
     constexpr int most_yields = 2000;
     if (!fence_all_threads()) return false;
     for (thread_state& each : all_threads()) {
@@ -225,7 +225,7 @@ inline bool release_tables() noexcept {
 }
 
 // Births on all threads in epochs that began at `clock` or later; stops counting at `enough`.
-inline std::uint64_t births_since(std::uint64_t clock, std::uint64_t enough) noexcept {
+ALLOCSCOPE_INLINE std::uint64_t births_since(std::uint64_t clock, std::uint64_t enough) noexcept {
     std::uint64_t births = 0;
     for (thread_state& each : all_threads()) {
         for (epoch* e = each.newest_epoch.load(memory_order::acquire); e != nullptr;

@@ -59,14 +59,14 @@ inline open_window* find_window(window_id id) noexcept {
 
 // --- the calling thread ---
 
-inline thread_state* own_state() noexcept {
+ALLOCSCOPE_INLINE thread_state* own_state() noexcept {
     if (current_entry == &departed) return process.latecomer.load(memory_order::acquire);
     thread_state* state = current_state();
     return state != nullptr ? state : attach_thread();
 }
 
 // Makes the next event of this thread read its view anew.
-inline void make_view_stale(thread_state& thread) noexcept {
+ALLOCSCOPE_INLINE void make_view_stale(thread_state& thread) noexcept {
     for (thread_state* t = &thread; t != nullptr; t = t->nested.load(memory_order::relaxed)) {
         t->forget_view();
     }

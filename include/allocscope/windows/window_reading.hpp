@@ -70,7 +70,7 @@ struct kept_counts {
     page_list<sampled_count> sampled;
 
     kept_counts() = default;
-    ~kept_counts() {
+    ALLOCSCOPE_INLINE ~kept_counts() {
         own.release();
         foreign.release();
         sampled.release();

@@ -17,7 +17,11 @@ struct shape {
 };
 
 struct plain {
-    long numbers[5];  // no constructor is called: only the source has the type
+#if defined(WITHOUT_CONSTRUCTOR)
+    long numbers[5];  // only the source has the type
+#else
+    long numbers[5] = {};
+#endif
 };
 
 struct everything {

@@ -23842,7 +23842,8 @@ void each_call(module_functions& functions, std::uint64_t begin, std::uint64_t e
         const std::uint64_t callee = functions.code().called_before(at);
         if (callee == 0) continue;
         std::uint64_t meant = sites.called_before(at);
-        if (meant == 0) meant = functions.entry_of(callee);  // g++ describes no constructor
+        // g++ describes no calls of constructors.
+        if (meant == 0) meant = functions.entry_of(callee);
         if (meant != 0) visit(at, meant);
     }
 }

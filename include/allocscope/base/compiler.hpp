@@ -18,7 +18,8 @@
 // only for our own code; templates of the standard library are compiled as everywhere else.
 //
 //     COLD   -O0; as COOL, see below      names, judges, reports
-//     COOL   -Og; as COLD, clang++        the vocabulary, readers of files, first uses of tables
+//     COOL   -Og; as COLD, clang++        the vocabulary, readers of files, first uses of tables,
+//                                         numbers of ended threads, children of fork
 //     RARE   -Og; for size with clang++   windows and threads that begin and end, tables that grow
 //     MILD   as RARE                      loops over debug information and sources
 //     WARM   -O1; as RARE, clang++        the inmost of these; sums of windows, details of events

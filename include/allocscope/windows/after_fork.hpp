@@ -35,7 +35,7 @@
 
 #include <pthread.h>  // pthread_mutex_lock, pthread_mutex_unlock
 
-ALLOCSCOPE_RARE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -173,6 +173,6 @@ inline void prepare_for_forks() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_RARE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_WINDOWS_AFTER_FORK_HPP

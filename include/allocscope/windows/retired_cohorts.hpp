@@ -28,7 +28,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
 
-ALLOCSCOPE_RARE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -221,6 +221,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_RARE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_WINDOWS_RETIRED_COHORTS_HPP

@@ -21,7 +21,7 @@
 //     COOL   -Og; as COLD, clang++        the vocabulary, readers of files, first uses of tables,
 //                                         numbers of ended threads, children of fork
 //     RARE   -Og; for size with clang++   windows and threads that begin and end, tables that grow
-//     MILD   as RARE                      loops over debug information and sources
+//     MILD   -Og; as RARE, clang++        loops over debug information and sources
 //     WARM   -O1; as RARE, clang++        the inmost of these; sums of windows, details of events
 //     HOT    -O as given, see below       what an allocation runs through
 //     TIGHT  as HOT; -O1 at -O0, g++      the inmost of it: a step for each frame of a stack
@@ -114,14 +114,17 @@
         #define ALLOCSCOPE_HOT_END ALLOCSCOPE_PRIVATE_GRADE_END
         #define ALLOCSCOPE_TIGHT_BEGIN ALLOCSCOPE_HOT_BEGIN
         #define ALLOCSCOPE_TIGHT_END ALLOCSCOPE_HOT_END
-        #define ALLOCSCOPE_PRIVATE_COOL                                                  \
+        #define ALLOCSCOPE_PRIVATE_MILD                                                  \
             "Og", "no-var-tracking", "no-guess-branch-probability", "no-reorder-blocks", \
                 "no-compare-elim", "no-cprop-registers", "no-combine-stack-adjustments", \
                 "no-forward-propagate", "no-tree-ccp", "no-tree-fre", "no-dce",          \
-                "no-ipa-pure-const", "no-tree-dominator-opts", "ira-algorithm=priority"
+                "no-ipa-pure-const", "no-tree-dominator-opts"
+        #define ALLOCSCOPE_PRIVATE_COOL ALLOCSCOPE_PRIVATE_MILD, "ira-algorithm=priority"
         #define ALLOCSCOPE_PRIVATE_RARE optimize(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_END ALLOCSCOPE_PRIVATE_GRADE_END
+        #define ALLOCSCOPE_MILD_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN(ALLOCSCOPE_PRIVATE_MILD)
+        #define ALLOCSCOPE_MILD_END ALLOCSCOPE_PRIVATE_GRADE_END
         #if defined(_FORTIFY_SOURCE) && _FORTIFY_SOURCE > 0
             #define ALLOCSCOPE_COLD_BEGIN ALLOCSCOPE_COOL_BEGIN
         #else
@@ -140,13 +143,13 @@
         #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_COOL_END ALLOCSCOPE_NAMESPACE_END
+        #define ALLOCSCOPE_MILD_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
+        #define ALLOCSCOPE_MILD_END ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END
     #endif
     #define ALLOCSCOPE_RARE_BEGIN ALLOCSCOPE_COOL_BEGIN
     #define ALLOCSCOPE_RARE_END ALLOCSCOPE_COOL_END
-    #define ALLOCSCOPE_MILD_BEGIN ALLOCSCOPE_COOL_BEGIN
-    #define ALLOCSCOPE_MILD_END ALLOCSCOPE_COOL_END
 #endif
 
 #if defined(__SANITIZE_ADDRESS__)

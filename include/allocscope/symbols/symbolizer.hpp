@@ -109,6 +109,8 @@ public:
         if (inner != nullptr && begins_at(*inner, in, at)) return;  // as nearly all calls
         // In libstdc++, operator new[] jumps to operator new.
         if (inner != nullptr && is_allocating(inner->symbol)) inner = nullptr;
+        const std::uint64_t target = in.base + at.address;
+        if (inner == nullptr && target == allocating_) return;
         while (at.address != 0) {
             if (at.is_word || in.object->functions().entry_of(at.address) == 0) {
                 if (!detail::names_another_process()) {
@@ -129,6 +131,7 @@ public:
             module_functions& functions = in.object->functions();
             const bool is_sought =
                 inner == nullptr ? functions.allocates_at(at.address) : begins_at(*inner, in, at);
+            if (is_sought && inner == nullptr && found.empty()) allocating_ = target;
             if (is_sought) return;
             if (found.size() == most_jumps) break;
             const function_exit& exit = in.object->exits().only_exit(at.address);
@@ -253,6 +256,7 @@ public:
     void release_debug_data() {
         for_each_reader([](debug_object& reader) { reader.release(); });
         links_ = table<std::uint64_t, std::uint64_t>{passing_memory_};
+        allocating_ = 0;
         passing_memory_.release();
         texts_.scratch().release();
     }
@@ -390,6 +394,7 @@ private:
     table<std::uint64_t, code_location*> locations_;  // null: must be resolved again
     arena passing_memory_;
     table<std::uint64_t, std::uint64_t> links_{passing_memory_};  // what written_link() has said
+    std::uint64_t allocating_ = 0;  // what was called last and is, or leads to, an operator new
 };
 
 }  // namespace symbolize

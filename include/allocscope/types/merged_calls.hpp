@@ -51,12 +51,12 @@ inline bool is_chosen_by_compiler(const source_outline& file, const new_expressi
 // first one is in [first, last], the second one begins at `second`.
 inline bool exclude_each_other(const source_outline& file, std::size_t first, std::size_t last,
                                std::size_t second) {
-    constexpr text begins = "e:cdr";
     bool is_sure = false;  // most pairs are not: a search of lists would cost more than the rest
     for (std::size_t at = last + 1; at < second && !is_sure; ++at) {
-        const text token = file.text_at(at);
-        is_sure =
-            begins.find(token[0]) != no_position && is_listed(token, "else : case default return");
+        const char begin = *file.tokens()[at].begin;
+        const bool may_be =
+            begin == 'e' || begin == ':' || begin == 'c' || begin == 'd' || begin == 'r';
+        is_sure = may_be && file.is_any_at(at, "else : case default return");
     }
     for (std::size_t at = last + 1; is_sure && at < second; ++at) {
         const text token = file.text_at(at);

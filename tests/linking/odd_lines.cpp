@@ -66,6 +66,14 @@ task work(int number) {  // line: coroutine frame of work()
     co_await std::suspend_always{};
     merged += number;
 }
+std::suspend_always note(const std::string& text) {
+    merged += text.empty();
+    return {};
+}
+task list_notes(int number) {  // line: coroutine frame of list_notes()
+    for (int i = 0; i < number; ++i)
+        co_await note("a note that is longer than sso " + std::to_string(i));  // line: loop char
+}
 #endif
 
 // A function whose only statement makes all of it.
@@ -102,6 +110,16 @@ __attribute__((noinline)) std::function<long(long)> counting(const std::string& 
     return [copy = text](long more) -> long {  // line: returned counting::{lambda}, char
         return static_cast<long>(copy.size()) + more;
     };
+}
+
+// The last token closes an initialiser, although there is a statement between its braces.
+using counter = std::function<long(long)>;
+__attribute__((noinline)) counter braced(const std::string& text) {
+    // clang-format off
+    return counter{[copy = text + "!"](long more) {  // line: braced braced::{lambda}, char
+        return static_cast<long>(copy.size()) + more;
+    }};
+    // clang-format on
 }
 
 template <class F>
@@ -196,6 +214,7 @@ int main(int argc, char**) {
     const auto pointers = both(3);
     const auto counted = counting(copied);
     const auto captured = capturing();
+    const auto enclosed = braced(copied);
     // clang-format off
     const std::vector<int> none = call_and_keep([](int number) {
         ++merged;
@@ -222,6 +241,8 @@ int main(int argc, char**) {
         s[copied].id);
 #if defined(__cpp_impl_coroutine)
     const task waiting = work(argc);
+    const task noting = list_notes(argc);
+    noting.handle.resume();
 #endif
     const allocscope::snapshot seen = window.stats();
     for (const allocscope::snapshot::row& row : seen) {
@@ -230,6 +251,7 @@ int main(int argc, char**) {
     }
 #if defined(__cpp_impl_coroutine)
     waiting.handle.destroy();
+    noting.handle.destroy();
 #endif
     return local.id + pair.first + up->id - 21 + static_cast<int>(none.size());
 }

@@ -52,11 +52,27 @@ inline std::size_t closing_bracket(const source_outline& file, const code_frame&
     return file.partner(at) < at ? at : 0;
 }
 
-// Whether a closing bracket is the brace of a block. That has a statement in it.
+// The bracket that begins the lambda whose body opens at `open`; 0: it is another block.
+inline std::size_t begin_of_lambda(const source_outline& file, std::size_t open) noexcept {
+    std::size_t at = open - 1;
+    std::size_t arrow = at;  // of the type that it returns
+    while (arrow != 0 && !file.is_any_at(arrow, "-> ) ] ; { }")) --arrow;
+    if (file.is_at(arrow, "->")) at = arrow - 1;
+    while (file.is_any_at(at, "mutable noexcept")) --at;
+    if (file.is_at(at, ")") && file.partner(at) > 1) at = file.partner(at) - 1;
+    if (!file.is_at(at, "]") || file.is_at(at - 2, "operator")) return 0;
+    return file.partner(at);
+}
+
+// Whether a closing bracket is the brace of a block. That has a statement in it, and not only in a
+// lambda: `call{[] { run(); }}`.
 inline bool closes_block(const source_outline& file, std::size_t close) noexcept {
     if (!file.is_at(close, "}")) return false;
     std::size_t inside = file.partner(close);
-    while (inside < close && !file.is_at(inside, ";")) ++inside;
+    while (++inside < close && !file.is_at(inside, ";")) {
+        const bool is_lambda = file.is_at(inside, "{") && begin_of_lambda(file, inside) != 0;
+        if (is_lambda) inside = file.partner(inside);
+    }
     return inside < close;
 }
 
@@ -91,18 +107,6 @@ inline bool fills_new_object(const source_outline& file, const lines_near_call& 
     return at < made->last;
 }
 
-// The bracket that begins the lambda whose body opens at `open`; 0: it is another block.
-inline std::size_t begin_of_lambda(const source_outline& file, std::size_t open) noexcept {
-    std::size_t at = open - 1;
-    std::size_t arrow = at;  // of the type that it returns
-    while (arrow != 0 && !file.is_any_at(arrow, "-> ) ] ; { }")) --arrow;
-    if (file.is_at(arrow, "->")) at = arrow - 1;
-    while (file.is_any_at(at, "mutable noexcept")) --at;
-    if (file.is_at(at, ")") && file.partner(at) > 1) at = file.partner(at) - 1;
-    if (!file.is_at(at, "]") || file.is_at(at - 2, "operator")) return 0;
-    return file.partner(at);
-}
-
 // `nearest` is for a frame for which is_at_closing_brace() is true.
 inline void leave_closing_brace(arena& memory, code_frame& frame, const lines_near_call& nearest,
                                 source_cache& sources) {
@@ -116,7 +120,9 @@ inline void leave_closing_brace(arena& memory, code_frame& frame, const lines_ne
     int line = nearest.behind != 0 ? nearest.behind : nearest.before;
     if (fills_new_object(file, nearest)) line = nearest.before;
     if (line < nearest.before) line = 0;  // the code was moved, so no line is certain
-    if (at + 1 == close) line = file.tokens()[first].line;  // the only statement
+    // The only statement, unless it is a loop around those that are meant.
+    const bool is_loop = line != 0 && file.is_any_at(first, "for while");
+    if (at + 1 == close && !is_loop) line = file.tokens()[first].line;
     const std::size_t lambda = begin_of_lambda(file, first - 1);
     const function_name name = parse_function_name(memory, frame.function);
     if (lambda != 0 && name.is_known() && name.last().name != "operator()") {

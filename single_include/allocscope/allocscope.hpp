@@ -27003,20 +27003,33 @@ private:
         }
         found.length = (at_ - begin) & source_token::limit;
         result_.tokens.push_back(found);
-        if (c == '{' || found.spelling() == ":" || found.spelling() == "final") leave_out_macro();
+        if (c == '{' || found.spelling() == ":" || found.spelling() == "final") drop_attributes();
     }
 
-    // Of `class API part {`, in front of the last token.
-    void leave_out_macro() {
+    // Of `class API part {` and `struct alignas(64) part {`, in front of the last token.
+    void drop_attributes() {
         list<source_token>& all = result_.tokens;
         const std::size_t name = all.size() - 2;
-        if (all.size() < 4 || !is_listed(all[name - 2].spelling(), "struct class")) return;
-        const text macro = all[name - 1].spelling();
-        if (!is_word(macro) || macro.find_first_of(lower_case) != no_position) return;
-        if (!is_word(all[name].spelling()) || all[name].spelling() == "final") return;
-        all[name - 1] = all[name];
-        all[name] = all[name + 1];
-        all.pop_back();
+        if (all.size() < 4 || !is_word(all[name].spelling())) return;
+        if (all[name].spelling() == "final") return;
+        std::size_t begin = name;
+        const std::size_t end = name > 64 ? name - 64 : 1;  // far enough
+        for (; !is_listed(all[begin - 1].spelling(), "struct class union enum"); --begin) {
+            int depth = 0;  // of brackets, backwards
+            for (;; --begin) {
+                const text token = all[begin - 1].spelling();
+                if (is_listed(token, ") ]")) ++depth;
+                if (depth == 0 || begin <= end) break;
+                if (is_listed(token, "( [")) --depth;
+                if (depth == 0 && token == "[") break;
+            }
+            const text word = all[begin - 1].spelling();
+            const bool is_macro = is_word(word) && word.find_first_of(lower_case) == no_position;
+            if (begin <= end || (!is_macro && !is_listed(word, "alignas __attribute__ ["))) return;
+        }
+        all[begin] = all[name];
+        all[begin + 1] = all[name + 1];
+        while (all.size() > begin + 2) all.pop_back();
     }
 
     // A literal may span several lines.
@@ -27267,17 +27280,6 @@ public:
 
     // The index after the `>` that closes the `<` at `at`; 0 if there is none nearby.
     ALLOCSCOPE_PURE std::size_t behind_angles(std::size_t at) const noexcept;
-
-    // The name in `struct alignas(64) name` and `struct [[deprecated]] name`; `at` is behind
-    // `struct`.
-    std::size_t behind_attributes(std::size_t at) const noexcept {
-        while (is_any_at(at, "alignas __attribute__ [")) {
-            const std::size_t open = is_at(at, "[") ? at : at + 1;
-            if (open >= tokens_.size() || partners_[open] <= open) return at;
-            at = partners_[open] + 1;
-        }
-        return at;
-    }
 
 private:
     list<source_token> tokens_;
@@ -27536,15 +27538,16 @@ private:
         return is_at(at, "sizeof") && !text_at(at + 2).starts_with("\"");
     }
 
-    // Reads `(T)`, `(*p)`, `*p`, `(p[0])` or `p[0]` behind `sizeof`; returns its last token or the
-    // bracket before it, and 0 if it is something else.
+    // Reads `(T)`, `(*p)`, `*p`, `*p[i]`, `(p[0])` or `p[0]` behind `sizeof`; returns its last
+    // token or the bracket before it, and 0 if it is something else. `(p[i])` may be an array type.
     std::size_t read_sizeof(std::size_t at, new_expression& found) const {
         const bool has_brackets = is_at(at, "(");
         const std::size_t value = has_brackets ? at + 1 : at;
         std::size_t behind = value;
         const std::size_t index = behind_variable(file_.tokens(), value);
-        const bool is_element = is_at(index, "[") && is_at(index + 1, "0");
-        if (is_element || is_at(value, "*")) {
+        const bool is_target = is_at(value, "*");
+        const bool is_element = is_at(index, "[") && (is_target || is_at(index + 1, "0"));
+        if (is_element || is_target) {
             found.type_begin = value;
             found.type_end = behind = is_element ? file_.partner(index) + 1 : index;
             found.has_type = found.is_of_variable = true;
@@ -28174,7 +28177,7 @@ private:
             case 'c':
                 if (token == "calloc") see_request(at, at + 1);
                 if (token == "struct" || token == "class") {
-                    std::size_t name = behind_attributes(at + 1);
+                    std::size_t name = at + 1;
                     add_meaning(text_at(name), scopes_.is_behind_header()
                                                    ? class_name | template_name
                                                    : class_name);
@@ -29428,7 +29431,7 @@ public:
         const bool is_element = file_.is_at(end - 1, "]");
         if (is_element || file_.is_at(begin, "*")) {
             const std::size_t first = is_element ? begin : begin + 1;
-            const std::size_t last = is_element ? end - 3 : end;
+            const std::size_t last = is_element ? file_.partner(end - 1) : end;
             text type = decayed(type_of_value(first, last, depth));
             if (type.empty() && is_in_sizeof(file_, begin)) {  // perhaps of a pointer to an array
                 return type_of_path(first, last, asked_name::element);
@@ -29449,13 +29452,20 @@ public:
         return joined(memory_, type, "*");
     }
 
-    // What the debug information has for a variable or a member of one.
+    // What the debug information has for a variable or a member of one. `(&v)->member` is asked for
+    // as `v.member`, and `(*v).member` as `v->member`.
     text type_of_path(std::size_t begin, std::size_t end, asked_name wanted) const {
         text_out path{memory_};
         for (std::size_t i = begin; i < end; ++i) {
-            const bool is_address = file_.is_at(i - 1, ")") && file_.is_at(begin + 1, "&");
-            if (file_.is_macro(file_.text_at(i))) return {};
-            if (!file_.is_any_at(i, "( ) &")) path << (is_address ? "." : file_.text_at(i));
+            text token = file_.text_at(i);
+            if (file_.is_macro(token) || (token == "*" && i != begin + 1)) return {};
+            if (is_listed(token, ". ->") && file_.is_at(i - 1, ")")) {
+                const bool is_target = file_.is_at(begin + 1, "*");
+                if (is_target && token == "->") return {};
+                if (is_target) token = "->";
+                if (file_.is_at(begin + 1, "&")) token = ".";
+            }
+            if (!is_listed(token, "( ) & *")) path << token;
         }
         return described(path.view(), wanted);
     }
@@ -31881,8 +31891,8 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const macro_line& used = *macros.definition_of(file.text_at(at));
     const std::size_t close = file.is_at(at + 1, "(") ? file.partner(at + 1) : at;
     const bool asks = macros.may_allocate(used.rest) || requests_in(file, at, close) != 0;
-    is_all = (is_own || only.is_request) && used.is_certain && asks;
     is_array = only.is_request || made.is_at(only.type_end, "[");
+    is_all = (is_own || is_array) && used.is_certain && asks;
     bool has_other = only.is_request;  // another macro may allocate, too
     // The macro may write the function that asks. Then only that can allocate there.
     std::size_t from = 0;
@@ -32307,7 +32317,8 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         if (open == 0) break;
         const text name = file->text_at(open - 1);
         const bool is_pointer = file->is_any_at(open - 2, ". ->");
-        if (i == asking && !is_pointer && !is_listed(name, "malloc realloc")) break;
+        const text hands_on = "malloc realloc calloc reallocarray";
+        if (i == asking && !is_pointer && !is_listed(name, hands_on)) break;
         if (i != asking && !is_pointer && name != called) {
             const handing_function handing{called, argument};
             const seen_macros macros{sources, frames[i], *file, handing};
@@ -32925,11 +32936,27 @@ inline std::size_t closing_bracket(const source_outline& file, const code_frame&
     return file.partner(at) < at ? at : 0;
 }
 
-// Whether a closing bracket is the brace of a block. That has a statement in it.
+// The bracket that begins the lambda whose body opens at `open`; 0: it is another block.
+inline std::size_t begin_of_lambda(const source_outline& file, std::size_t open) noexcept {
+    std::size_t at = open - 1;
+    std::size_t arrow = at;  // of the type that it returns
+    while (arrow != 0 && !file.is_any_at(arrow, "-> ) ] ; { }")) --arrow;
+    if (file.is_at(arrow, "->")) at = arrow - 1;
+    while (file.is_any_at(at, "mutable noexcept")) --at;
+    if (file.is_at(at, ")") && file.partner(at) > 1) at = file.partner(at) - 1;
+    if (!file.is_at(at, "]") || file.is_at(at - 2, "operator")) return 0;
+    return file.partner(at);
+}
+
+// Whether a closing bracket is the brace of a block. That has a statement in it, and not only in a
+// lambda: `call{[] { run(); }}`.
 inline bool closes_block(const source_outline& file, std::size_t close) noexcept {
     if (!file.is_at(close, "}")) return false;
     std::size_t inside = file.partner(close);
-    while (inside < close && !file.is_at(inside, ";")) ++inside;
+    while (++inside < close && !file.is_at(inside, ";")) {
+        const bool is_lambda = file.is_at(inside, "{") && begin_of_lambda(file, inside) != 0;
+        if (is_lambda) inside = file.partner(inside);
+    }
     return inside < close;
 }
 
@@ -32964,18 +32991,6 @@ inline bool fills_new_object(const source_outline& file, const lines_near_call& 
     return at < made->last;
 }
 
-// The bracket that begins the lambda whose body opens at `open`; 0: it is another block.
-inline std::size_t begin_of_lambda(const source_outline& file, std::size_t open) noexcept {
-    std::size_t at = open - 1;
-    std::size_t arrow = at;  // of the type that it returns
-    while (arrow != 0 && !file.is_any_at(arrow, "-> ) ] ; { }")) --arrow;
-    if (file.is_at(arrow, "->")) at = arrow - 1;
-    while (file.is_any_at(at, "mutable noexcept")) --at;
-    if (file.is_at(at, ")") && file.partner(at) > 1) at = file.partner(at) - 1;
-    if (!file.is_at(at, "]") || file.is_at(at - 2, "operator")) return 0;
-    return file.partner(at);
-}
-
 // `nearest` is for a frame for which is_at_closing_brace() is true.
 inline void leave_closing_brace(arena& memory, code_frame& frame, const lines_near_call& nearest,
                                 source_cache& sources) {
@@ -32989,7 +33004,9 @@ inline void leave_closing_brace(arena& memory, code_frame& frame, const lines_ne
     int line = nearest.behind != 0 ? nearest.behind : nearest.before;
     if (fills_new_object(file, nearest)) line = nearest.before;
     if (line < nearest.before) line = 0;  // the code was moved, so no line is certain
-    if (at + 1 == close) line = file.tokens()[first].line;  // the only statement
+    // The only statement, unless it is a loop around those that are meant.
+    const bool is_loop = line != 0 && file.is_any_at(first, "for while");
+    if (at + 1 == close && !is_loop) line = file.tokens()[first].line;
     const std::size_t lambda = begin_of_lambda(file, first - 1);
     const function_name name = parse_function_name(memory, frame.function);
     if (lambda != 0 && name.is_known() && name.last().name != "operator()") {

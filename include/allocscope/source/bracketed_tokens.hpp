@@ -69,17 +69,6 @@ public:
     // The index after the `>` that closes the `<` at `at`; 0 if there is none nearby.
     ALLOCSCOPE_PURE std::size_t behind_angles(std::size_t at) const noexcept;
 
-    // The name in `struct alignas(64) name` and `struct [[deprecated]] name`; `at` is behind
-    // `struct`.
-    std::size_t behind_attributes(std::size_t at) const noexcept {
-        while (is_any_at(at, "alignas __attribute__ [")) {
-            const std::size_t open = is_at(at, "[") ? at : at + 1;
-            if (open >= tokens_.size() || partners_[open] <= open) return at;
-            at = partners_[open] + 1;
-        }
-        return at;
-    }
-
 private:
     list<source_token> tokens_;
     list<std::uint32_t> partners_;

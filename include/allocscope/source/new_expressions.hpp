@@ -285,7 +285,7 @@ private:
             case 'c':
                 if (token == "calloc") see_request(at, at + 1);
                 if (token == "struct" || token == "class") {
-                    std::size_t name = behind_attributes(at + 1);
+                    std::size_t name = at + 1;
                     add_meaning(text_at(name), scopes_.is_behind_header()
                                                    ? class_name | template_name
                                                    : class_name);

@@ -119,20 +119,33 @@ private:
         }
         found.length = (at_ - begin) & source_token::limit;
         result_.tokens.push_back(found);
-        if (c == '{' || found.spelling() == ":" || found.spelling() == "final") leave_out_macro();
+        if (c == '{' || found.spelling() == ":" || found.spelling() == "final") drop_attributes();
     }
 
-    // Of `class API part {`, in front of the last token.
-    void leave_out_macro() {
+    // Of `class API part {` and `struct alignas(64) part {`, in front of the last token.
+    void drop_attributes() {
         list<source_token>& all = result_.tokens;
         const std::size_t name = all.size() - 2;
-        if (all.size() < 4 || !is_listed(all[name - 2].spelling(), "struct class")) return;
-        const text macro = all[name - 1].spelling();
-        if (!is_word(macro) || macro.find_first_of(lower_case) != no_position) return;
-        if (!is_word(all[name].spelling()) || all[name].spelling() == "final") return;
-        all[name - 1] = all[name];
-        all[name] = all[name + 1];
-        all.pop_back();
+        if (all.size() < 4 || !is_word(all[name].spelling())) return;
+        if (all[name].spelling() == "final") return;
+        std::size_t begin = name;
+        const std::size_t end = name > 64 ? name - 64 : 1;  // far enough
+        for (; !is_listed(all[begin - 1].spelling(), "struct class union enum"); --begin) {
+            int depth = 0;  // of brackets, backwards
+            for (;; --begin) {
+                const text token = all[begin - 1].spelling();
+                if (is_listed(token, ") ]")) ++depth;
+                if (depth == 0 || begin <= end) break;
+                if (is_listed(token, "( [")) --depth;
+                if (depth == 0 && token == "[") break;
+            }
+            const text word = all[begin - 1].spelling();
+            const bool is_macro = is_word(word) && word.find_first_of(lower_case) == no_position;
+            if (begin <= end || (!is_macro && !is_listed(word, "alignas __attribute__ ["))) return;
+        }
+        all[begin] = all[name];
+        all[begin + 1] = all[name + 1];
+        while (all.size() > begin + 2) all.pop_back();
     }
 
     // A literal may span several lines.

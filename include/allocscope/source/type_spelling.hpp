@@ -166,7 +166,7 @@ public:
         const bool is_element = file_.is_at(end - 1, "]");
         if (is_element || file_.is_at(begin, "*")) {
             const std::size_t first = is_element ? begin : begin + 1;
-            const std::size_t last = is_element ? end - 3 : end;
+            const std::size_t last = is_element ? file_.partner(end - 1) : end;
             text type = decayed(type_of_value(first, last, depth));
             if (type.empty() && is_in_sizeof(file_, begin)) {  // perhaps of a pointer to an array
                 return type_of_path(first, last, asked_name::element);
@@ -187,13 +187,20 @@ public:
         return joined(memory_, type, "*");
     }
 
-    // What the debug information has for a variable or a member of one.
+    // What the debug information has for a variable or a member of one. `(&v)->member` is asked for
+    // as `v.member`, and `(*v).member` as `v->member`.
     text type_of_path(std::size_t begin, std::size_t end, asked_name wanted) const {
         text_out path{memory_};
         for (std::size_t i = begin; i < end; ++i) {
-            const bool is_address = file_.is_at(i - 1, ")") && file_.is_at(begin + 1, "&");
-            if (file_.is_macro(file_.text_at(i))) return {};
-            if (!file_.is_any_at(i, "( ) &")) path << (is_address ? "." : file_.text_at(i));
+            text token = file_.text_at(i);
+            if (file_.is_macro(token) || (token == "*" && i != begin + 1)) return {};
+            if (is_listed(token, ". ->") && file_.is_at(i - 1, ")")) {
+                const bool is_target = file_.is_at(begin + 1, "*");
+                if (is_target && token == "->") return {};
+                if (is_target) token = "->";
+                if (file_.is_at(begin + 1, "&")) token = ".";
+            }
+            if (!is_listed(token, "( ) & *")) path << token;
         }
         return described(path.view(), wanted);
     }

@@ -312,8 +312,8 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const macro_line& used = *macros.definition_of(file.text_at(at));
     const std::size_t close = file.is_at(at + 1, "(") ? file.partner(at + 1) : at;
     const bool asks = macros.may_allocate(used.rest) || requests_in(file, at, close) != 0;
-    is_all = (is_own || only.is_request) && used.is_certain && asks;
     is_array = only.is_request || made.is_at(only.type_end, "[");
+    is_all = (is_own || is_array) && used.is_certain && asks;
     bool has_other = only.is_request;  // another macro may allocate, too
     // The macro may write the function that asks. Then only that can allocate there.
     std::size_t from = 0;

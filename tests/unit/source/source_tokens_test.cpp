@@ -54,6 +54,13 @@ TEST_CASE("source_tokens: a macro in front of a class's name is left out") {
     CHECK(joined("class API part { int n; };") == "class part { int n ; } ;");
     CHECK(joined("struct API_2 part : base {};") == "struct part : base { } ;");
     CHECK(joined("class API part final : base {};") == "class part final : base { } ;");
+    CHECK(joined("struct alignas(2 * (8)) part {};") == "struct part { } ;");
+    CHECK(joined("class [[deprecated(\"old\"), a]] part : base {};") == "class part : base { } ;");
+    CHECK(joined("n; struct __attribute__((packed)) API part {};") == "n ; struct part { } ;");
+    CHECK(joined("enum class alignas(4) kind : int {};") == "enum class kind : int { } ;");
+    CHECK(joined("struct alignas(4) {} a;") == "struct alignas ( 4 ) { } a ;");
+    CHECK(joined("struct part make() const {}") == "struct part make ( ) const { }");
+    CHECK(joined("a[b] c {} (x) API d : e (f) g {") == "a [ b ] c { } ( x ) API d : e ( f ) g {");
     CHECK(joined("class PART final : base {};") == "class PART final : base { } ;");
     CHECK(joined("class PART : base {};") == "class PART : base { } ;");
     CHECK(joined("enum class PART : int {};") == "enum class PART : int { } ;");

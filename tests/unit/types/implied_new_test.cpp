@@ -275,6 +275,10 @@ TEST_CASE("implied_new: a macro of a header in the folder of the file") {
     const std::string make = "#define MAKE(T) new T(#T)\n";
     CHECK(seen(make, "keep(@MAKE(part));") == "part if as large");
     CHECK(seen(guard + make + "#endif\n", "keep(@MAKE(part));") == "part if as large");
+    // The size of an array is that of several.
+    const std::string some = "#define SOME(T, n) (new T[(n)]())\n";
+    CHECK(seen(some, "keep(@SOME(part, 2));") == "part");
+    CHECK(seen("#ifdef FAST\n" + some + "#endif\n", "keep(@SOME(part, 2));") == "part if as large");
     // Of several definitions it is the one that asks, if only one does.
     CHECK(seen("#ifdef FAST\n" + make + "#endif\n", "keep(@MAKE(part));") == "part if as large");
     CHECK(seen("#ifdef FAST\n#define MAKE(T) take<T>()\n#else\n" + make + "#endif\n",
@@ -345,8 +349,11 @@ TEST_CASE("implied_new: a macro with sizeof of a variable that it has in bracket
     CHECK(seen("*(v).items", "w->l") == "part");
     CHECK(seen("*(v)->items", "&GROW") == "?");
     CHECK(seen("*(v.items)", "l") == "part");
+    CHECK(seen("(*(v)).items[0]", "p") == "part");
+    CHECK(seen("*(v).items", "*p") == "part");
+    CHECK(seen("(v).items[0]", "*w->p") == "?");
+    CHECK(seen("*(v)->items", "*p") == "?");
     // Other brackets are needed.
-    CHECK(seen("(*(v)).items[0]", "p") == "?");
     CHECK(seen("(*v)->items", "p") == "?");
     CHECK(seen("*f(v).items", "l") == "?");
 }

@@ -35,6 +35,10 @@ TEST_CASE("sizes_in_requests: the size of what a pointer points to") {
     CHECK(type_of("malloc(sizeof(n[0]))") == "?");
     CHECK(type_of("malloc(sizeof *n)") == "?");
     CHECK(type_of("malloc(sizeof *q)") == "?");
+    CHECK(type_of("malloc(n * sizeof *pp[i + 1])") == "part");
+    CHECK(type_of("malloc(n * sizeof(*pp[1]))") == "part");
+    CHECK(type_of("malloc(n * sizeof pp[1])") == "?");
+    CHECK(type_of("malloc(n * sizeof *pp[1].n)") == "?");
     CHECK(type_of("malloc(sizeof *p[0])") == "?");
     CHECK(type_of("malloc(sizeof(*p[0]))") == "?");
     CHECK(type_of("malloc(sizeof *p + 8)") == "?");

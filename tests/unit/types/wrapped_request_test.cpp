@@ -58,6 +58,13 @@ TEST_CASE("wrapped_request: the caller of a function that hands on the size says
         "long");
     CHECK(type_of(more + "std::realloc(old, n@); }\nvoid* p = @grab(0, 2 * sizeof(int));") ==
           "int");
+    const std::string zeroed = "void* grab(int n, unsigned long size) { return @calloc(n, size); }";
+    CHECK(type_of(zeroed + "\npart* p = @grab(8, sizeof(part));") == "part");
+    CHECK(type_of(zeroed + "\npart* p = @grab(sizeof(part), 8);") == "?");
+    CHECK(type_of("void* grab(int n, int size) { return @calloc(size, n); }\n"
+                  "part* p = @grab(8, sizeof(part));") == "?");
+    CHECK(type_of("void* grab(void* p, int n) { return @reallocarray(p, 8, n); }\n"
+                  "part* p = @grab(0, sizeof(part));") == "part");
     CHECK(type_of("void* grab(int n) { if (n == 0 || n < 1) return 0; return @malloc(n); }\n"
                   "long* p = @grab(sizeof(long));") == "long");
     CHECK(type_of(grab + "void* take(int a, int n) { return @grab(n); }\n"

@@ -14,7 +14,8 @@
 //     };
 //     persons.push_back(one);                    the line of the row
 //
-// `using vector::vector;` in a class makes such constructors, too.
+// `using vector::vector;` in a class makes such constructors, too. What copies a lambda is placed
+// at its first bracket, and has no name with clang++ -g1 if it is inlined.
 //
 // The debug information of g++ and of clang++ -g has the first, that of g++ -g also the second. For
 // other forms the source says it.
@@ -51,12 +52,21 @@ inline bool is_inherited(const source_outline& file, std::size_t at) noexcept {
     return file.is_at(at, "using");
 }
 
+// Whether a function is a member of a lambda, but not its body: "main::{lambda()#1}::main(...)".
+inline bool is_copy_of_lambda(text function) noexcept {
+    const std::size_t inner = function.rfind(text{"}::"});
+    if (inner == text::npos) return function.empty();
+    return !function.substr(inner + 3).starts_with("operator()");
+}
+
 inline bool is_implicit_function(const code_frame& frame, source_cache& sources) {
     if (frame.is_implicit) return true;
-    if (!frame.may_be_implicit) return false;
+    const bool is_of_lambda = is_copy_of_lambda(frame.function);
+    if (!frame.may_be_implicit && !is_of_lambda) return false;
     const source_outline* file = source_of(frame, sources);
     if (file == nullptr || frame.is_nearby) return false;
     const std::size_t at = file->token_from(frame.line, frame.column);
+    if (is_of_lambda) return file->is_at(at, "[");
     std::size_t name = at;  // of `struct door::lock {`
     while (name > 1 && file->is_at(name - 1, "::")) name -= 2;
     if (name != 0 && file->is_any_at(name - 1, "struct class")) return true;

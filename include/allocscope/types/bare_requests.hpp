@@ -292,6 +292,7 @@ inline text lambda_of_caller(read_names& names, const list<code_frame>& frames, 
     for (; at < frames.size(); ++at) {
         const library_call& call = names.of(frames[at].function).call;
         if (call.scope == "_Base_manager") return call.scope_first;
+        if (call.scope == "_Function_handler") return call.scope_second;
         text_out line{names.memory()};
         line << file_name_of(frames[at].file) << ':';
         line << decimal{static_cast<std::uint64_t>(frames[at].line)} << ':';

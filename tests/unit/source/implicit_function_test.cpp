@@ -14,6 +14,7 @@ namespace {
 
 code_frame frame_at(const allocscope_test::marked_source& marked) {
     code_frame frame;
+    frame.function = "person::person(person const&)";
     frame.file = marked.path().c_str();
     frame.line = marked.line();
     frame.column = marked.column();
@@ -43,6 +44,24 @@ TEST_CASE("implicit_function: the line that inherits constructors") {
     CHECK(is_implicit_at_mark("struct s : base {\npublic:\n    using @base::base;\n};\n"));
     CHECK_FALSE(is_implicit_at_mark("struct s : base { using base::base; @s(int n) : t(n) {} };"));
     CHECK_FALSE(is_implicit_at_mark("using part = int; part* p = @make();"));
+}
+
+TEST_CASE("implicit_function: the copy of a lambda") {
+    const auto is_implicit = [](const std::string& source, const char* function, bool may_be) {
+        const allocscope_test::marked_source marked{source};
+        source_cache sources;
+        code_frame frame = frame_at(marked);
+        frame.function = function;
+        frame.may_be_implicit = may_be;
+        return is_implicit_function(frame, sources);
+    };
+    const char* made = "auto f(std::string s) { return @[s] { return s.size(); }; }\n";
+    CHECK(is_implicit(made, "", false));
+    CHECK(is_implicit(made, "f(std::string)::{lambda()#1}::f({lambda()#1} const&)", false));
+    CHECK_FALSE(is_implicit(made, "f(std::string)::{lambda()#1}::operator()() const", false));
+    CHECK_FALSE(is_implicit(made, "f(std::string)", false));
+    CHECK_FALSE(is_implicit("struct s { std::function<void()> f = @[] {}; };\n", "s::s()", true));
+    CHECK_FALSE(is_implicit("struct @s { std::string text; };\n", "", false));
 }
 
 TEST_CASE("implicit_function: a function with a body is not implicit") {

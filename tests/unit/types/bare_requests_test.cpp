@@ -230,7 +230,8 @@ TEST_CASE("bare_requests: a copied std::function names its lambda in a function 
     CHECK(copied("std::_Function_base::_Base_manager<load()::{lambda()#1}>::_M_manager(int)") ==
           "load::{lambda}");
     CHECK(copied("std::_Function_base::_Base_manager<part>::_M_clone(int)") == "part");
-    CHECK(copied("std::_Function_handler<int(), part>::_M_manager(int)") == "?");
+    CHECK(copied("std::_Function_handler<int(), part>::_M_manager(int)") == "part");
+    CHECK(copied("std::other<int(), part>::_M_manager(int)") == "?");
 }
 
 TEST_CASE("bare_requests: the control block of a pointer that somebody else made") {

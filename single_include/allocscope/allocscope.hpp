@@ -23351,6 +23351,8 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
+class source_outline;
+
 enum class name_kind {
     unknown,
     undescribed,     // the debug information describes no types, and the name is no usual macro's
@@ -23394,6 +23396,8 @@ struct type_knowledge {
     // The source is C: where an alias is visible, only the function can have a variable with its
     // name.
     bool is_c = false;
+    // The files that may define the names, too. Null: only that of the place.
+    const list<const source_outline*>* files = nullptr;
 
     // What the functions above say, or the least that is certain without them.
     name_kind kind_of(text name) const;
@@ -28061,12 +28065,13 @@ public:
         if (is_known_as(name, standard_name)) return true;
         // Hardly anybody gives these names to a class of their own.
         return uses_namespace_std_ &&
-               is_listed(name,
-                         "string wstring vector deque forward_list map multimap multiset "
-                         "priority_queue unordered_map unordered_set unordered_multimap shared_ptr "
-                         "unique_ptr ostringstream istringstream stringstream runtime_error "
-                         "logic_error invalid_argument out_of_range domain_error length_error "
-                         "range_error overflow_error underflow_error");
+               is_listed(
+                   name,
+                   "string wstring vector deque forward_list map multimap multiset bitset tuple "
+                   "priority_queue unordered_map unordered_set unordered_multimap shared_ptr "
+                   "unique_ptr ostringstream istringstream stringstream runtime_error "
+                   "logic_error invalid_argument out_of_range domain_error length_error "
+                   "range_error overflow_error underflow_error mt19937");
     }
 
     // The token after a name with its scopes and template arguments; 0 if it cannot be read.
@@ -29093,6 +29098,25 @@ public:
         return whole.empty() ? word : whole;
     }
 
+    // The path of the class whose body opens at `open` of this file, in which that of `impl` may be
+    // written as `pool::impl`; "" if it may depend on a template.
+    text path_of_body(std::size_t open) const {
+        std::size_t at = open;
+        while (!file_.is_any_at(at - 1, "struct class")) --at;
+        text path = file_.text_at(at);
+        for (; file_.is_at(at + 1, "::"); at += 2) {
+            path = joined(memory_, path, "::", file_.text_at(at + 2));
+        }
+        return path_of(block_around(open), path);
+    }
+
+    // Whether the place is in the scope of that path.
+    bool is_inside(text path) const {
+        const text scope = path.substr(0, path.rfind(':') + 1);
+        return plain_name(memory_, name_).starts_with(scope) ||
+               scopes_around_place().starts_with(scope);
+    }
+
 protected:
     // The name with the scopes around the function in which the debug information has it.
     text seen_by_function(text word) const {
@@ -29495,7 +29519,16 @@ public:
 
     // Whether the file defines the name, or the debug information describes it.
     bool is_described(text word, name_kind least = name_kind::type) const {
-        return file_.is_defined(word) || knowledge_.kind_of(word) >= least;
+        return file_.is_defined(word) || knowledge_.kind_of(word) >= least || is_in_header(word);
+    }
+    bool is_in_header(text word) const {
+        bool is_type = false;
+        if (knowledge_.files == nullptr) return false;
+        for (const source_outline* each : *knowledge_.files) {
+            if (each->is_macro(word)) return false;
+            is_type = is_type || each->is_defined(word);
+        }
+        return is_type;
     }
 
     // Whether the name at `at` ends an argument such as `mode::fast`: a value that a type has.
@@ -30746,6 +30779,7 @@ inline text lambda_of_caller(read_names& names, const list<code_frame>& frames, 
     for (; at < frames.size(); ++at) {
         const library_call& call = names.of(frames[at].function).call;
         if (call.scope == "_Base_manager") return call.scope_first;
+        if (call.scope == "_Function_handler") return call.scope_second;
         text_out line{names.memory()};
         line << file_name_of(frames[at].file) << ':';
         line << decimal{static_cast<std::uint64_t>(frames[at].line)} << ':';
@@ -30947,12 +30981,21 @@ inline bool is_inherited(const source_outline& file, std::size_t at) noexcept {
     return file.is_at(at, "using");
 }
 
+// Whether a function is a member of a lambda, but not its body: "main::{lambda()#1}::main(...)".
+inline bool is_copy_of_lambda(text function) noexcept {
+    const std::size_t inner = function.rfind(text{"}::"});
+    if (inner == text::npos) return function.empty();
+    return !function.substr(inner + 3).starts_with("operator()");
+}
+
 inline bool is_implicit_function(const code_frame& frame, source_cache& sources) {
     if (frame.is_implicit) return true;
-    if (!frame.may_be_implicit) return false;
+    const bool is_of_lambda = is_copy_of_lambda(frame.function);
+    if (!frame.may_be_implicit && !is_of_lambda) return false;
     const source_outline* file = source_of(frame, sources);
     if (file == nullptr || frame.is_nearby) return false;
     const std::size_t at = file->token_from(frame.line, frame.column);
+    if (is_of_lambda) return file->is_at(at, "[");
     std::size_t name = at;  // of `struct door::lock {`
     while (name > 1 && file->is_at(name - 1, "::")) name -= 2;
     if (name != 0 && file->is_any_at(name - 1, "struct class")) return true;
@@ -31101,6 +31144,54 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SOURCE_PLACED_NEW_HPP
 
+// path_in_files.hpp - the namespaces and classes in which a header of the project defines a class.
+
+#ifndef ALLOCSCOPE_SOURCE_PATH_IN_FILES_HPP
+#define ALLOCSCOPE_SOURCE_PATH_IN_FILES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether a class has a base that the files do not define, which may have types of its own.
+inline bool has_other_base(const source_files& files, text name, int left = 8) {
+    const found_token open = class_in_files(files, name);
+    if (open.at == 0) return left < 8;  // the function is in a namespace
+    std::size_t at = open.at;
+    while (!open.file->is_any_at(at - 1, ": struct class")) --at;
+    if (!open.file->is_at(at - 1, ":")) return false;
+    for (; at < open.at; ++at) {
+        const bool is_base = open.file->is_any_at(at + 1, ", {");
+        if (left == 0 || (is_base && has_other_base(files, open.file->text_at(at), left - 1))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The path of the only class `own` that the files define, if nothing else there has that name;
+// otherwise `own`.
+inline text path_in_files(arena& memory, const source_files& files, text own,
+                          const function_name& function, const type_knowledge& knowledge) {
+    const found_token open = class_in_files(files, own);
+    const std::size_t count = function.components.size();
+    if (open.at == 0) return own;
+    if (count > 1 && has_other_base(files, function.components[count - 2].name)) return own;
+    for (const source_outline* each : files) {
+        const name_declaration* other = each->last_declared(own);
+        for (; other != nullptr; other = each->declared_before(*other)) {
+            if (!each->is_any_at(other->at - 1, "struct class ::")) return own;
+        }
+    }
+    return name_scopes{memory, *open.file, open.at, function, knowledge}.path_of_body(open.at);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SOURCE_PATH_IN_FILES_HPP
+
 // thrown_value.hpp - finds the `throw` at the place where the memory of an exception is asked for.
 
 #ifndef ALLOCSCOPE_TYPES_THROWN_VALUE_HPP
@@ -31154,6 +31245,7 @@ public:
           expression_(expression),
           is_at_begin_(is_at_begin) {}
 
+    using type_spelling::is_inside;
     using type_spelling::stand_in;
 
     // Headers show that `own(x)` makes an object, where the debug information describes no types.
@@ -31576,6 +31668,12 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
         spelling.believe_class_of(included_files(sources, frame, *file));
     }
     text type = spelling.spelled();
+    if (type.empty() && spelling.is_undescribed(own)) {
+        type_knowledge more = knowledge;
+        more.files = &included_files(sources, frame, *file);
+        type = source_spelling{names.scratch(), *file, *expression, function, more, is_at_begin}
+                   .spelled();
+    }
     const bool is_one_word = expression->type_end == expression->type_begin + 1;
     if (is_one_word && (type.empty() || (type == own && spelling.is_undescribed(own)))) {
         const text aliased =
@@ -31587,6 +31685,14 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
         for (const source_outline* each : included_files(sources, frame, *file)) {
             if (each->is_class_template(own)) type = {};
         }
+    }
+    const text behind_own = type.starts_with(own) ? type.substr(own.size()) : own;
+    const bool is_whole = behind_own.empty() || !is_name_character(behind_own[0]);
+    if (!own.empty() && is_whole && spelling.is_undescribed(own)) {
+        const source_files& files = included_files(sources, frame, *file);
+        const text path = path_in_files(names.scratch(), files, own, function, knowledge);
+        if (!path.empty() && spelling.is_inside(path))
+            type = joined(names.scratch(), path, behind_own);
     }
     if (notes != nullptr) {
         const std::size_t behind = expression->type_end;

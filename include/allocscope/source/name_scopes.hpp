@@ -65,6 +65,25 @@ public:
         return whole.empty() ? word : whole;
     }
 
+    // The path of the class whose body opens at `open` of this file, in which that of `impl` may be
+    // written as `pool::impl`; "" if it may depend on a template.
+    text path_of_body(std::size_t open) const {
+        std::size_t at = open;
+        while (!file_.is_any_at(at - 1, "struct class")) --at;
+        text path = file_.text_at(at);
+        for (; file_.is_at(at + 1, "::"); at += 2) {
+            path = joined(memory_, path, "::", file_.text_at(at + 2));
+        }
+        return path_of(block_around(open), path);
+    }
+
+    // Whether the place is in the scope of that path.
+    bool is_inside(text path) const {
+        const text scope = path.substr(0, path.rfind(':') + 1);
+        return plain_name(memory_, name_).starts_with(scope) ||
+               scopes_around_place().starts_with(scope);
+    }
+
 protected:
     // The name with the scopes around the function in which the debug information has it.
     text seen_by_function(text word) const {

@@ -169,12 +169,13 @@ public:
         if (is_known_as(name, standard_name)) return true;
         // Hardly anybody gives these names to a class of their own.
         return uses_namespace_std_ &&
-               is_listed(name,
-                         "string wstring vector deque forward_list map multimap multiset "
-                         "priority_queue unordered_map unordered_set unordered_multimap shared_ptr "
-                         "unique_ptr ostringstream istringstream stringstream runtime_error "
-                         "logic_error invalid_argument out_of_range domain_error length_error "
-                         "range_error overflow_error underflow_error");
+               is_listed(
+                   name,
+                   "string wstring vector deque forward_list map multimap multiset bitset tuple "
+                   "priority_queue unordered_map unordered_set unordered_multimap shared_ptr "
+                   "unique_ptr ostringstream istringstream stringstream runtime_error "
+                   "logic_error invalid_argument out_of_range domain_error length_error "
+                   "range_error overflow_error underflow_error mt19937");
     }
 
     // The token after a name with its scopes and template arguments; 0 if it cannot be read.

@@ -12,6 +12,7 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/symbols/entry_types.hpp>
@@ -21,6 +22,8 @@
 ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
+
+class source_outline;
 
 enum class name_kind {
     unknown,
@@ -65,6 +68,8 @@ struct type_knowledge {
     // The source is C: where an alias is visible, only the function can have a variable with its
     // name.
     bool is_c = false;
+    // The files that may define the names, too. Null: only that of the place.
+    const list<const source_outline*>* files = nullptr;
 
     // What the functions above say, or the least that is certain without them.
     name_kind kind_of(text name) const;

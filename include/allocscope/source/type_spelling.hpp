@@ -230,7 +230,16 @@ public:
 
     // Whether the file defines the name, or the debug information describes it.
     bool is_described(text word, name_kind least = name_kind::type) const {
-        return file_.is_defined(word) || knowledge_.kind_of(word) >= least;
+        return file_.is_defined(word) || knowledge_.kind_of(word) >= least || is_in_header(word);
+    }
+    bool is_in_header(text word) const {
+        bool is_type = false;
+        if (knowledge_.files == nullptr) return false;
+        for (const source_outline* each : *knowledge_.files) {
+            if (each->is_macro(word)) return false;
+            is_type = is_type || each->is_defined(word);
+        }
+        return is_type;
     }
 
     // Whether the name at `at` ends an argument such as `mode::fast`: a value that a type has.

@@ -23,6 +23,7 @@
 #include <allocscope/source/included_files.hpp>
 #include <allocscope/source/local_names.hpp>
 #include <allocscope/source/new_expressions.hpp>
+#include <allocscope/source/path_in_files.hpp>
 #include <allocscope/source/placed_new.hpp>
 #include <allocscope/source/source_cache.hpp>
 #include <allocscope/source/type_knowledge.hpp>
@@ -51,6 +52,7 @@ public:
           expression_(expression),
           is_at_begin_(is_at_begin) {}
 
+    using type_spelling::is_inside;
     using type_spelling::stand_in;
 
     // Headers show that `own(x)` makes an object, where the debug information describes no types.
@@ -473,6 +475,12 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
         spelling.believe_class_of(included_files(sources, frame, *file));
     }
     text type = spelling.spelled();
+    if (type.empty() && spelling.is_undescribed(own)) {
+        type_knowledge more = knowledge;
+        more.files = &included_files(sources, frame, *file);
+        type = source_spelling{names.scratch(), *file, *expression, function, more, is_at_begin}
+                   .spelled();
+    }
     const bool is_one_word = expression->type_end == expression->type_begin + 1;
     if (is_one_word && (type.empty() || (type == own && spelling.is_undescribed(own)))) {
         const text aliased =
@@ -484,6 +492,14 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
         for (const source_outline* each : included_files(sources, frame, *file)) {
             if (each->is_class_template(own)) type = {};
         }
+    }
+    const text behind_own = type.starts_with(own) ? type.substr(own.size()) : own;
+    const bool is_whole = behind_own.empty() || !is_name_character(behind_own[0]);
+    if (!own.empty() && is_whole && spelling.is_undescribed(own)) {
+        const source_files& files = included_files(sources, frame, *file);
+        const text path = path_in_files(names.scratch(), files, own, function, knowledge);
+        if (!path.empty() && spelling.is_inside(path))
+            type = joined(names.scratch(), path, behind_own);
     }
     if (notes != nullptr) {
         const std::size_t behind = expression->type_end;

@@ -8,6 +8,7 @@ depot::depot() {
 
 void depot::fill() {
     cells_.emplace_back(new cell);
+    crate_ = new crate;  // compilers describe no class that is only passed on
 }
 
 }  // namespace shop

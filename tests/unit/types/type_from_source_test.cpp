@@ -355,6 +355,7 @@ TEST_CASE("type_from_source: names of std are told apart from others") {
     CHECK(type_at_mark("using std::string;\nsink = @new string;") == "std::string");
     CHECK(type_at_mark("using namespace std;\nsink = @new vector<string>;") ==
           "std::vector<std::string>");
+    CHECK(type_at_mark("using namespace std;\nsink = @new bitset<8>;") == "std::bitset<8>");
     CHECK(type_at_mark("using namespace std;\nsink = @new widget;") == "widget");
     CHECK(type_at_mark("using namespace std; struct string {};\nsink = @new string;") == "string");
     CHECK(type_at_mark("sink = @new string;") == "string");

@@ -29,6 +29,11 @@ private:
     std::unique_ptr<shelf> first_{new shelf};
     std::vector<short> levels_ = {1, 2, 3};
     std::vector<std::unique_ptr<cell>> cells_;
+    void* crate_ = nullptr;
+};
+
+struct crate {
+    long sides[3];
 };
 
 }  // namespace shop

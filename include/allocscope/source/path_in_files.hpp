@@ -1,0 +1,66 @@
+// path_in_files.hpp - the namespaces and classes in which a header of the project defines a class.
+//
+// Room:     source (floor 8), not malloc-safe
+// Called:   by type_from_source.hpp, for classes that the debug information does not describe
+// Threads:  any, but the arena belongs to one
+// Memory:   of the given arena
+//
+//     page.hpp     namespace app { struct page {}; }
+//     store.cpp    void* app::store::add() { return new page; }      page: app::page
+
+#ifndef ALLOCSCOPE_SOURCE_PATH_IN_FILES_HPP
+#define ALLOCSCOPE_SOURCE_PATH_IN_FILES_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/source/included_files.hpp>
+#include <allocscope/source/name_scopes.hpp>
+#include <allocscope/source/new_expressions.hpp>
+#include <allocscope/source/type_knowledge.hpp>
+#include <allocscope/spelling/function_name.hpp>
+
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether a class has a base that the files do not define, which may have types of its own.
+inline bool has_other_base(const source_files& files, text name, int left = 8) {
+    const found_token open = class_in_files(files, name);
+    if (open.at == 0) return left < 8;  // the function is in a namespace
+    std::size_t at = open.at;
+    while (!open.file->is_any_at(at - 1, ": struct class")) --at;
+    if (!open.file->is_at(at - 1, ":")) return false;
+    for (; at < open.at; ++at) {
+        const bool is_base = open.file->is_any_at(at + 1, ", {");
+        if (left == 0 || (is_base && has_other_base(files, open.file->text_at(at), left - 1))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The path of the only class `own` that the files define, if nothing else there has that name;
+// otherwise `own`.
+inline text path_in_files(arena& memory, const source_files& files, text own,
+                          const function_name& function, const type_knowledge& knowledge) {
+    const found_token open = class_in_files(files, own);
+    const std::size_t count = function.components.size();
+    if (open.at == 0) return own;
+    if (count > 1 && has_other_base(files, function.components[count - 2].name)) return own;
+    for (const source_outline* each : files) {
+        const name_declaration* other = each->last_declared(own);
+        for (; other != nullptr; other = each->declared_before(*other)) {
+            if (!each->is_any_at(other->at - 1, "struct class ::")) return own;
+        }
+    }
+    return name_scopes{memory, *open.file, open.at, function, knowledge}.path_of_body(open.at);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SOURCE_PATH_IN_FILES_HPP

@@ -1,0 +1,63 @@
+#include <allocscope/types/type_from_source.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "unit/types/type_at_mark.hpp"
+
+using allocscope_test::marked_source;
+using allocscope_test::source_file;
+using allocscope_test::type_at;
+
+TEST_CASE("path_in_files: a class of a header has the scopes that the header shows") {
+    const source_file header{
+        "namespace app {\nstruct page { int n; };\ntemplate <class T> struct grid {};\n"
+        "class store { struct entry { int n; }; struct pool; void add(); };\n"
+        "struct twice { int n; };\n}\nusing twice = long;\n"
+        "typedef struct { int x; } POINT;\nstruct COLOUR {};\n#define COLOUR other\n"};
+    const std::string name = header.path().substr(header.path().rfind('/') + 1);
+    auto kind = allocscope::symbolize::name_kind::undescribed;
+    const auto type_of = [&](const std::string& source, const char* function = "app::store::add()",
+                             const char* before = "") {
+        const marked_source marked{"#include \"" + name + "\"\n" + before +
+                                   "void app::store::add() { " + source + "; }"};
+        allocscope::symbolize::type_knowledge knowledge;
+        knowledge.context = &kind;
+        knowledge.kind = [](void* known, allocscope::plain::text) {
+            return *static_cast<allocscope::symbolize::name_kind*>(known);
+        };
+        return type_at(marked.path(), marked.line(), marked.column(), function, knowledge);
+    };
+    CHECK(type_of("sink = @new page") == "app::page");
+    CHECK(type_of("sink = @new page[3]") == "app::page");
+    CHECK(type_of("sink = @new page*") == "app::page*");
+    CHECK(type_of("sink = @new grid<int>") == "app::grid<int>");
+    CHECK(type_of("sink = @new entry") == "app::store::entry");
+    CHECK(type_of("sink = @new app::page") == "app::page");
+    CHECK(type_of("sink = @new pool", "app::store::add()", "struct app::store::pool {};\n") ==
+          "app::store::pool");
+    CHECK(type_of("sink = @new page", "main") == "page");
+    CHECK(type_of("sink = @new unseen") == "unseen");
+    // A base class may have another type of that name, unless the files show it.
+    const char* in_order = "app::order::add()";
+    CHECK(type_of("sink = @new page", in_order, "struct order : app::store {};\n") == "app::page");
+    CHECK(type_of("sink = @new page", in_order, "struct order : public other {};\n") == "page");
+    CHECK(type_of("sink = @new page", in_order,
+                  "struct base : other {}; struct order : base {};\n") == "page");
+    CHECK(type_of("sink = @new page", in_order, "struct order : order {};\n") == "page");
+    // Another declaration of that name may be meant.
+    CHECK(type_of("sink = @new twice") == "twice");
+    CHECK(type_of("sink = @new page", "app::store::add()", "namespace b { struct page {}; }\n") ==
+          "page");
+    kind = allocscope::symbolize::name_kind::type;
+    CHECK(type_of("sink = @new page") == "page");
+    // The debug information does not have it, and a name that the header lacks may be a macro's.
+    kind = allocscope::symbolize::name_kind::unknown;
+    CHECK(type_of("sink = @new page") == "app::page");
+    CHECK(type_of("sink = @new page", "main") == "page");
+    CHECK(type_of("sink = @new POINT", "main") == "POINT");
+    CHECK(type_of("sink = @new unseen") == "?");
+    CHECK(type_of("sink = @new page", "main", "#define page other\n") == "?");
+    CHECK(type_of("sink = @new COLOUR", "main") == "?");
+}

@@ -63,6 +63,7 @@ public:
         // Searched at the end.
         std::uint64_t unit = wanted != asked_name::parameter ? unit_around(function) : 0;
         for (int outer = 0; outer < most_links && scope != 0; ++outer) {
+            const std::uint16_t tag = is_variable ? read(scope).tag : std::uint16_t{0};
             const found_type found = look_up(scope, first, wanted);
             if (found.count != 0) {
                 if (found.count != 1) return {};
@@ -70,7 +71,7 @@ public:
                 return spelled(is_element ? object_of(type, true) : type, 0);
             }
             // A base class that another unit describes may have it.
-            if (is_variable && names_a_type(read(scope).tag)) break;
+            if (names_a_type(tag) && tag != detail::dwarf::tag_namespace) break;
             if (scope == 0) {
                 scope = unit;
                 unit = 0;
@@ -220,9 +221,14 @@ private:
         return number != 0 ? unit.scopes[number - 1].begin | unit.header.file : 0;
     }
 
-    // The entry with all variables of the file.
-    std::uint64_t unit_around(std::uint64_t entry) {
-        const debug_unit* unit = units_.unit_of_entry(entry);
+    // The entry with all variables of the file. With -flto the code of a function is in another
+    // unit than its source.
+    std::uint64_t unit_around(std::uint64_t function) {
+        const debug_unit* unit = nullptr;
+        for (int links = 0; links < most_links && function != 0; ++links) {
+            unit = units_.unit_of_entry(function);
+            function = read(function).more;
+        }
         return unit != nullptr ? unit->header.first_entry | unit->header.file : 0;
     }
 

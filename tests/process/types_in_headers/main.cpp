@@ -69,6 +69,7 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "std::array<double, 7>"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::shelf"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::crate"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "char16_t"), 1);
     is_in_header(seen, "shop::shelf", 29);
     is_in_header(seen, "short", 30);
     // A report knows no path of the sources that another one has read.

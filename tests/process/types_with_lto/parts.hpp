@@ -11,6 +11,11 @@ struct deleter {
 };
 std::unique_ptr<part, deleter> make_part();
 
+struct part_numbers {
+    short* numbers;
+};
+extern part_numbers known;
+
 }  // namespace shop
 
 #endif  // ALLOCSCOPE_TESTS_PROCESS_TYPES_WITH_LTO_PARTS_HPP

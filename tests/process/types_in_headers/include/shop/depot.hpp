@@ -30,6 +30,7 @@ private:
     std::vector<short> levels_ = {1, 2, 3};
     std::vector<std::unique_ptr<cell>> cells_;
     void* crate_ = nullptr;
+    char16_t* labels_ = nullptr;
 };
 
 struct crate {

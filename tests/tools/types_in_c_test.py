@@ -151,8 +151,12 @@ def main():
     may_be_unknown = {row for row, line in enumerate(SOURCE.splitlines(), 1) if " or ? */" in line}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for level in "-O0", "-O2":
-            found = types_of(allocscope, compiler, folder, "program.c", ["-x", "c", level])
+        forms = [["-O0"], ["-O2"]]
+        if "clang" not in compiler:
+            # With -flto the variables of the file are in another unit than the code.
+            forms.append(["-O0", "-flto"])
+        for level in forms:
+            found = types_of(allocscope, compiler, folder, "program.c", ["-x", "c", *level])
             for row in may_be_unknown:
                 if found[row] == {"?"}:
                     found[row] = wanted[row]

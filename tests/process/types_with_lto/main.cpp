@@ -18,7 +18,8 @@ int main() {
     const allocscope::scope window{"types"};
     const auto made = shop::make_part();
     opaque(made.get());  // clang++ would leave out the object
-    opaque(shop::known.numbers);
+    shop::number_parts();
+    opaque(known.numbers);
     const allocscope::snapshot seen = window.stats();
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::part"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "short"), 1);

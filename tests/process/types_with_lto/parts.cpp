@@ -1,15 +1,19 @@
 #include "parts.hpp"
 
+shop::part_numbers known;
+
 namespace shop {
 
 struct part {
     long numbers[5] = {};
 };
 
-part_numbers known;
+// Its code is in another unit than the description of the variable.
+__attribute__((noinline)) void number_parts() {
+    known.numbers = static_cast<short*>(::operator new(3 * sizeof *known.numbers));
+}
 
 std::unique_ptr<part, deleter> make_part() {
-    known.numbers = static_cast<short*>(::operator new(3 * sizeof *known.numbers));
     return std::unique_ptr<part, deleter>{new part};
 }
 

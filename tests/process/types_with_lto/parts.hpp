@@ -14,8 +14,10 @@ std::unique_ptr<part, deleter> make_part();
 struct part_numbers {
     short* numbers;
 };
-extern part_numbers known;
+void number_parts();
 
 }  // namespace shop
+
+extern shop::part_numbers known;
 
 #endif  // ALLOCSCOPE_TESTS_PROCESS_TYPES_WITH_LTO_PARTS_HPP

@@ -31665,9 +31665,9 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     }
     if (expression == nullptr) return {};
     const borrowed_memory meanwhile{names.scratch()};
-    const source_token& first = file->tokens()[expression->begin];
+    const source_token& begin = file->tokens()[expression->begin];
     const bool is_at_begin =
-        frame.column > 0 && first.line == frame.line && first.column == frame.column;
+        frame.column > 0 && begin.line == frame.line && begin.column == frame.column;
     source_spelling spelling{names.scratch(), *file, *expression, function, knowledge, is_at_begin};
     const text own = own_word(*file, *expression);
     if (expression->is_of_value && knowledge.kind_of(own) == name_kind::undescribed) {
@@ -31692,13 +31692,13 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
             if (each->is_class_template(own)) type = {};
         }
     }
-    const text behind_own = type.starts_with(own) ? type.substr(own.size()) : own;
-    const bool is_whole = behind_own.empty() || !is_name_character(behind_own[0]);
-    if (!own.empty() && is_whole && spelling.is_undescribed(own)) {
+    const text first = type.substr(0, skip_word(type, 0));
+    const text rest = type.substr(first.size());
+    const bool has_scopes = rest.starts_with(":") || builtin_type{}.take(first);
+    if (!first.empty() && !has_scopes && spelling.is_undescribed(first)) {
         const source_files& files = included_files(sources, frame, *file);
-        const text path = path_in_files(names.scratch(), files, own, function, knowledge);
-        if (!path.empty() && spelling.is_inside(path))
-            type = joined(names.scratch(), path, behind_own);
+        const text path = path_in_files(names.scratch(), files, first, function, knowledge);
+        if (!path.empty() && spelling.is_inside(path)) type = joined(names.scratch(), path, rest);
     }
     if (notes != nullptr) {
         const std::size_t behind = expression->type_end;
@@ -32065,7 +32065,7 @@ inline bool is_in_initialiser(const source_outline& file, std::size_t open, std:
         } else if (token == "(") {
             has_sign = false;  // the sign belongs to a parameter or an argument
         } else if (token == "=") {
-            has_sign = true;
+            has_sign = !file.is_at(at - 2, "using");
         } else if (token == "{") {
             const text before = file.text_at(at - 1);
             const bool is_of_member =

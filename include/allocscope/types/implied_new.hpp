@@ -58,7 +58,7 @@ inline bool is_in_initialiser(const source_outline& file, std::size_t open, std:
         } else if (token == "(") {
             has_sign = false;  // the sign belongs to a parameter or an argument
         } else if (token == "=") {
-            has_sign = true;
+            has_sign = !file.is_at(at - 2, "using");
         } else if (token == "{") {
             const text before = file.text_at(at - 1);
             const bool is_of_member =

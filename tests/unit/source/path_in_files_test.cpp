@@ -35,6 +35,7 @@ TEST_CASE("path_in_files: a class of a header has the scopes that the header sho
     CHECK(type_of("sink = @new grid<int>") == "app::grid<int>");
     CHECK(type_of("sink = @new entry") == "app::store::entry");
     CHECK(type_of("sink = @new app::page") == "app::page");
+    CHECK(type_of("page* p = (page*)@malloc(3 * sizeof *p)") == "app::page");
     CHECK(type_of("sink = @new pool", "app::store::add()", "struct app::store::pool {};\n") ==
           "app::store::pool");
     CHECK(type_of("sink = @new page", "main") == "page");

@@ -127,6 +127,9 @@ TEST_CASE("implied_new: the initialiser of a member, in a constructor that is wr
     CHECK(seen("part* p = new part; pool(int) @{ f(); }") == "part");
     CHECK(seen("part* p = new part; int n; pool(int m) : n(m@) { f(); }") == "part");
     CHECK(seen("part* p = new part; pool(int);", "pool::pool(int) @{ f(); }") == "part");
+    CHECK(seen("using call = std::function<bool(int)>; part* p = new part; pool(int) @{}") ==
+          "part");
+    CHECK(seen("bool is_made = made(3); part* p = new part; pool(int) @{}") == "?");
     CHECK(seen("part* p = new part; pool();", "@pool::pool() = default;") == "part");
     CHECK(seen("part* p = new part; @pool() = default; pool(int);") == "part");
     CHECK(seen("part* p = new part; @pool(); pool(int) = default;") == "?");

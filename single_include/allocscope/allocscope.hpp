@@ -427,19 +427,23 @@ ALLOCSCOPE_NAMESPACE_END
             ALLOCSCOPE_PRIVATE_PRAGMA(GCC optimize(__VA_ARGS__))
     #define ALLOCSCOPE_PRIVATE_GRADE_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
     #if defined(__OPTIMIZE__)
-        #define ALLOCSCOPE_HOT_BEGIN \
-            ALLOCSCOPE_PRIVATE_GRADE_BEGIN("no-var-tracking", "no-tree-vrp", "no-schedule-insns2")
+        #define ALLOCSCOPE_HOT_BEGIN                                                    \
+            ALLOCSCOPE_PRIVATE_GRADE_BEGIN("no-var-tracking", "no-tree-vrp", "no-gcse", \
+                                           "no-schedule-insns2")
         #define ALLOCSCOPE_HOT_END ALLOCSCOPE_PRIVATE_GRADE_END
         #define ALLOCSCOPE_TIGHT_BEGIN ALLOCSCOPE_HOT_BEGIN
         #define ALLOCSCOPE_TIGHT_END ALLOCSCOPE_HOT_END
-        #define ALLOCSCOPE_PRIVATE_COOL                                                  \
+        #define ALLOCSCOPE_PRIVATE_MILD                                                  \
             "Og", "no-var-tracking", "no-guess-branch-probability", "no-reorder-blocks", \
                 "no-compare-elim", "no-cprop-registers", "no-combine-stack-adjustments", \
                 "no-forward-propagate", "no-tree-ccp", "no-tree-fre", "no-dce",          \
-                "no-ipa-pure-const", "no-tree-dominator-opts", "ira-algorithm=priority"
+                "no-ipa-pure-const", "no-tree-dominator-opts"
+        #define ALLOCSCOPE_PRIVATE_COOL ALLOCSCOPE_PRIVATE_MILD, "ira-algorithm=priority"
         #define ALLOCSCOPE_PRIVATE_RARE optimize(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN(ALLOCSCOPE_PRIVATE_COOL)
         #define ALLOCSCOPE_COOL_END ALLOCSCOPE_PRIVATE_GRADE_END
+        #define ALLOCSCOPE_MILD_BEGIN ALLOCSCOPE_PRIVATE_GRADE_BEGIN(ALLOCSCOPE_PRIVATE_MILD)
+        #define ALLOCSCOPE_MILD_END ALLOCSCOPE_PRIVATE_GRADE_END
         #if defined(_FORTIFY_SOURCE) && _FORTIFY_SOURCE > 0
             #define ALLOCSCOPE_COLD_BEGIN ALLOCSCOPE_COOL_BEGIN
         #else
@@ -458,13 +462,13 @@ ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_COOL_END ALLOCSCOPE_NAMESPACE_END
+        #define ALLOCSCOPE_MILD_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
+        #define ALLOCSCOPE_MILD_END ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END
     #endif
     #define ALLOCSCOPE_RARE_BEGIN ALLOCSCOPE_COOL_BEGIN
     #define ALLOCSCOPE_RARE_END ALLOCSCOPE_COOL_END
-    #define ALLOCSCOPE_MILD_BEGIN ALLOCSCOPE_COOL_BEGIN
-    #define ALLOCSCOPE_MILD_END ALLOCSCOPE_COOL_END
 #endif
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -6457,7 +6461,7 @@ namespace detail {
 struct dwarf_extent {
     dwarf_value low, high, ranges;
 
-    void take(std::uint16_t name, const dwarf_value& value) noexcept {
+    ALLOCSCOPE_INLINE void take(std::uint16_t name, const dwarf_value& value) noexcept {
         if (name == dwarf::at_low_pc) low = value;
         if (name == dwarf::at_high_pc) high = value;
         if (name == dwarf::at_ranges) ranges = value;
@@ -8093,7 +8097,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_PLATFORM_RESIDENT_PAGES_HPP
 #define ALLOCSCOPE_PLATFORM_RESIDENT_PAGES_HPP
 
-ALLOCSCOPE_RARE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -8149,7 +8153,7 @@ inline std::size_t resident_bytes(void* pages, std::size_t bytes) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_RARE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_RESIDENT_PAGES_HPP
 
@@ -18155,7 +18159,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_RECORD_STAYING_MODULE_HPP
 #define ALLOCSCOPE_RECORD_STAYING_MODULE_HPP
 
-ALLOCSCOPE_RARE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -18177,7 +18181,7 @@ inline void stay_loaded(std::uintptr_t) noexcept {}
 
 }  // namespace detail
 
-ALLOCSCOPE_RARE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_RECORD_STAYING_MODULE_HPP
 
@@ -18609,7 +18613,7 @@ ALLOCSCOPE_COOL_END
 #ifndef ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
 #define ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
 
-ALLOCSCOPE_RARE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -18833,7 +18837,7 @@ inline void end_session() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_RARE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
 
@@ -19251,7 +19255,7 @@ ALLOCSCOPE_RARE_END
 #ifndef ALLOCSCOPE_WINDOWS_AGE_MARKING_HPP
 #define ALLOCSCOPE_WINDOWS_AGE_MARKING_HPP
 
-ALLOCSCOPE_RARE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -19292,7 +19296,7 @@ ALLOCSCOPE_INLINE void mark_age_at_reading(window_id id) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_RARE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_WINDOWS_AGE_MARKING_HPP
 
@@ -25828,7 +25832,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_PLATFORM_LOADER_LOCK_HPP
 #define ALLOCSCOPE_PLATFORM_LOADER_LOCK_HPP
 
-ALLOCSCOPE_RARE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -25869,7 +25873,7 @@ ALLOCSCOPE_SLOW_PATH bool is_loader_lock_lost() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_RARE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_LOADER_LOCK_HPP
 
@@ -26386,6 +26390,8 @@ public:
         if (inner != nullptr && begins_at(*inner, in, at)) return;  // as nearly all calls
         // In libstdc++, operator new[] jumps to operator new.
         if (inner != nullptr && is_allocating(inner->symbol)) inner = nullptr;
+        const std::uint64_t target = in.base + at.address;
+        if (inner == nullptr && target == allocating_) return;
         while (at.address != 0) {
             if (at.is_word || in.object->functions().entry_of(at.address) == 0) {
                 if (!detail::names_another_process()) {
@@ -26406,6 +26412,7 @@ public:
             module_functions& functions = in.object->functions();
             const bool is_sought =
                 inner == nullptr ? functions.allocates_at(at.address) : begins_at(*inner, in, at);
+            if (is_sought && inner == nullptr && found.empty()) allocating_ = target;
             if (is_sought) return;
             if (found.size() == most_jumps) break;
             const function_exit& exit = in.object->exits().only_exit(at.address);
@@ -26530,6 +26537,7 @@ public:
     void release_debug_data() {
         for_each_reader([](debug_object& reader) { reader.release(); });
         links_ = table<std::uint64_t, std::uint64_t>{passing_memory_};
+        allocating_ = 0;
         passing_memory_.release();
         texts_.scratch().release();
     }
@@ -26667,6 +26675,7 @@ private:
     table<std::uint64_t, code_location*> locations_;  // null: must be resolved again
     arena passing_memory_;
     table<std::uint64_t, std::uint64_t> links_{passing_memory_};  // what written_link() has said
+    std::uint64_t allocating_ = 0;  // what was called last and is, or leads to, an operator new
 };
 
 }  // namespace symbolize
@@ -29592,9 +29601,10 @@ public:
         if (is_replaced || file_.is_class_template(word)) return !is_replaced;
         const bool is_of_library =
             meaning.starts_with("std::") || (at > 1 && file_.is_any_at(at - 2, "std pmr"));
-        if (is_of_library && is_standard_template(word)) return true;
+        const bool is_class = is_standard_class(word);
+        if (is_of_library && !is_class && is_standard_template(word)) return true;
         const name_kind kind = knowledge_.kind_of(word);
-        const bool is_unknown = kind < name_kind::type && !is_standard_class(word);
+        const bool is_unknown = kind < name_kind::type && !is_class;
         return (is_of_library && is_unknown) || kind == name_kind::class_template;
     }
 
@@ -32268,12 +32278,12 @@ inline bool is_chosen_by_compiler(const source_outline& file, const new_expressi
 // first one is in [first, last], the second one begins at `second`.
 inline bool exclude_each_other(const source_outline& file, std::size_t first, std::size_t last,
                                std::size_t second) {
-    constexpr text begins = "e:cdr";
     bool is_sure = false;  // most pairs are not: a search of lists would cost more than the rest
     for (std::size_t at = last + 1; at < second && !is_sure; ++at) {
-        const text token = file.text_at(at);
-        is_sure =
-            begins.find(token[0]) != no_position && is_listed(token, "else : case default return");
+        const char begin = *file.tokens()[at].begin;
+        const bool may_be =
+            begin == 'e' || begin == ':' || begin == 'c' || begin == 'd' || begin == 'r';
+        is_sure = may_be && file.is_any_at(at, "else : case default return");
     }
     for (std::size_t at = last + 1; is_sure && at < second; ++at) {
         const text token = file.text_at(at);

@@ -20,7 +20,7 @@
 
 #include <sys/mman.h>  // mincore
 
-ALLOCSCOPE_RARE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -76,6 +76,6 @@ inline std::size_t resident_bytes(void* pages, std::size_t bytes) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_RARE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_RESIDENT_PAGES_HPP

@@ -19,7 +19,7 @@
 
 #include <dlfcn.h>  // dlopen
 
-ALLOCSCOPE_RARE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -41,6 +41,6 @@ inline void stay_loaded(std::uintptr_t) noexcept {}
 
 }  // namespace detail
 
-ALLOCSCOPE_RARE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_RECORD_STAYING_MODULE_HPP

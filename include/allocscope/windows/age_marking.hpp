@@ -25,7 +25,7 @@
 
 #include <cstdint>  // uint64_t
 
-ALLOCSCOPE_RARE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -66,6 +66,6 @@ ALLOCSCOPE_INLINE void mark_age_at_reading(window_id id) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_RARE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_WINDOWS_AGE_MARKING_HPP

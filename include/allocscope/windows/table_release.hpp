@@ -35,7 +35,7 @@
 #include <pthread.h>  // pthread_mutex_trylock
 #include <sched.h>    // sched_yield
 
-ALLOCSCOPE_RARE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -259,6 +259,6 @@ inline void end_session() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_RARE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP

@@ -49,6 +49,28 @@ struct allocates_at_its_end {
 };
 std::unique_ptr<short[]> allocates_at_its_end::kept;
 
+// The compiler makes the destructors of classes that have a log.
+namespace kit {
+template <class T>
+struct log {
+    log() = default;
+    log(const log&) = delete;
+    log& operator=(const log&) = delete;
+    ~log() { kept = std::make_unique<T[]>(9); }
+    static std::unique_ptr<T[]> kept;
+};
+template <class T>
+std::unique_ptr<T[]> log<T>::kept;
+}  // namespace kit
+
+struct has_log {
+    kit::log<float> own;
+};
+struct has_virtual_log {
+    virtual ~has_virtual_log() = default;
+    kit::log<double> own;
+};
+
 #if defined(__cpp_impl_coroutine)
 struct task {
     struct promise_type {
@@ -200,6 +222,7 @@ int main(int argc, char**) {
     jobs.reserve(9);
     std::vector<std::unique_ptr<employee>> staff;
     staff.reserve(9);
+    allocscope::library_frames("kit::");
     const allocscope::scope window{"odd lines"};
     a.push_back({1, "a literal that is longer than sso"});      // line: literal char
     b.push_back({2, title_of(2)});                              // the string is title_of's
@@ -211,6 +234,8 @@ int main(int argc, char**) {
     const std::pair<int, std::string> pair{8, copied};          // line: pair char
     const std::unique_ptr<long> one{either(argc > 1)};
     { const allocates_at_its_end last{}; }
+    { const has_log last{}; }          // line: log float
+    { const has_virtual_log last{}; }  // line: defaulted double
     const auto pointers = both(3);
     const auto counted = counting(copied);
     const auto captured = capturing();

@@ -1,4 +1,4 @@
-// implicit_function.hpp - recognises constructors and assignments that the compiler made.
+// implicit_function.hpp - recognises constructors, destructors, assignments of the compiler.
 //
 // Room:     source (floor 8), not malloc-safe
 // Called:   by places/module_rule.hpp, for the frame that a row would be placed in

@@ -38,7 +38,7 @@ struct code_frame {
     // True: the only known line is the library's, and it is left out because readers would take it
     // for a line of this function.
     bool is_line_withheld = false;
-    // True: the compiler made this constructor or assignment, and its line is that of the class.
+    // True: the compiler made this function (implicit_function.hpp); its line is that of the class.
     bool is_implicit = false;
     bool may_be_implicit = false;
 };

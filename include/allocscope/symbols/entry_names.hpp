@@ -46,20 +46,21 @@ struct entry_name {
     std::uint64_t file = 0;
     std::uint64_t line = 0;  // 0: unknown
     std::uint64_t unit = 0;  // the offset of an entry in that unit
-    // A constructor or an assignment without a body in the source: the compiler made it.
+    // A constructor, destructor or assignment without a body in the source: the compiler made it.
     bool is_implicit = false;
     bool may_be_implicit = false;  // the debug information does not say
 };
 
-// Whether a linker name may be that of a constructor or an assignment. Other functions that the
-// debug information calls artificial have lines of the user's: what initialises a file's globals,
-// the body of a coroutine, the body of a lambda. A lambda in a constructor has the constructor's
-// name in front of its own, which ends with "_cl", the call.
+// Whether a linker name may be that of a constructor, destructor or assignment. Other functions
+// that the debug information calls artificial have lines of the user's: what initialises a file's
+// globals, the body of a coroutine, the body of a lambda. A lambda in a constructor has the
+// constructor's name in front of its own, which ends with "_cl", the call.
 inline bool is_special_member(text linkage) noexcept {
     const std::size_t call = linkage.rfind(text{"_cl"});
     const bool is_call = call != text::npos && linkage.substr(call + 3).find_first_of("EI") == 0;
     if (is_call) linkage.remove_prefix(call);
-    constexpr text kinds[] = {"C1E", "C2E", "C4E", "aSE", "CI1", "CI2", "CI4"};
+    constexpr text kinds[] = {"C1E", "C2E",  "C4E",  "aSE",  "CI1", "CI2",
+                              "CI4", "D0Ev", "D1Ev", "D2Ev", "D4Ev"};
     for (const text kind : kinds) {
         if (linkage.contains(kind)) return true;
     }
@@ -156,7 +157,7 @@ private:
         const text scope = write_scope(function, *home, last, plain, nesting);
         function << plain;
         const bool is_special = plain == "<lambda>" || plain == "operator=" ||
-                                plain == scope.substr(0, scope.find('<'));
+                                plain.starts_with("~") || plain == scope.substr(0, scope.find('<'));
         answer.is_implicit = answer.is_implicit && is_special;
         answer.may_be_implicit = is_special || scope.empty();
         answer.function = texts_.keep(function.view());

@@ -77,8 +77,8 @@ struct functions {
 };
 
 // DWARF 4. Functions as g++ describes them: a constructor that it made, whose code has the linker
-// name and refers to the declaration; one with a body; an assignment and a constructor in a class
-// without linker names; the body of a coroutine, which is artificial, too.
+// name and refers to the declaration; one with a body; an assignment, a constructor and a
+// destructor in a class without linker names; the body of a coroutine, which is artificial, too.
 struct made_functions {
     bytes info;
     bytes shapes;
@@ -86,6 +86,7 @@ struct made_functions {
     std::uint64_t written = 0;
     std::uint64_t assignment = 0;
     std::uint64_t hidden_copy = 0;
+    std::uint64_t destructor = 0;
     std::uint64_t coroutine = 0;
 
     made_functions() {
@@ -113,6 +114,7 @@ struct made_functions {
         coroutine = add(2, "work");
         add(5, "hidden<int>");
         hidden_copy = add(2, "hidden");
+        destructor = add(2, "~hidden");
         assignment = add(2, "operator=");
         put(unit, 0, 1);
         put(unit, 0, 1);
@@ -154,7 +156,7 @@ struct names_in_file {
 
 }  // namespace
 
-TEST_CASE("entry_names: constructors and assignments that the compiler made are known") {
+TEST_CASE("entry_names: what the compiler made is known") {
     const made_functions made;
     names_in_file in{made.info, made.shapes};
     CHECK(in.names.of(made.copy).function == "s::s(s const&)");
@@ -163,6 +165,7 @@ TEST_CASE("entry_names: constructors and assignments that the compiler made are 
     CHECK_FALSE(in.names.of(made.written).is_implicit);
     CHECK(in.names.of(made.hidden_copy).function == "hidden<int>::hidden");
     CHECK(in.names.of(made.hidden_copy).is_implicit);
+    CHECK(in.names.of(made.destructor).is_implicit);
     CHECK(in.names.of(made.assignment).is_implicit);
     CHECK(in.names.of(made.coroutine).function == "work");
     CHECK_FALSE(in.names.of(made.coroutine).is_implicit);

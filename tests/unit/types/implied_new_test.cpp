@@ -185,6 +185,22 @@ TEST_CASE("implied_new: what is asked for in the arguments of a macro") {
           "part if as large");
 }
 
+TEST_CASE("implied_new: the size stands in the argument of a macro") {
+    const std::string get = "#define GET(n) (malloc(n))\n";
+    const std::string own = "#ifndef GET\n" + get + "#endif\n";
+    for (const std::string& definition : {get, own}) {
+        CHECK(type_at_mark(definition + "; l.first = (part*)@GET(3 * sizeof(part));") == "part");
+        CHECK(type_at_mark(definition + "; part* p =\n    @GET(sizeof(part));") == "part");
+        CHECK(type_at_mark(definition + "; part* p = f(2) ? (part*)@GET(sizeof(part)) : q;") ==
+              "part");
+        CHECK(type_at_mark(definition + "; (void)@GET(sizeof(part));") == "?");  // a variable?
+        CHECK(type_at_mark(definition + "; part* p = (part*)@GET(sizeof(part) + n);") == "?");
+    }
+    CHECK(type_at_mark("#ifndef GET\n#define GET(n) malloc(n)\n#endif\n; q = (char*)@GET(n);") ==
+          "char if as large");
+    CHECK(type_at_mark("#define MAKE(T) new T\nif (f(2)) @MAKE(part);") == "part");
+}
+
 TEST_CASE("implied_new: what a macro makes is the type where the size says so") {
     const std::string make = "#define MAKE(T, ...) new T(__VA_ARGS__)  // one\n";
     CHECK(type_at_mark(make + "keep(@MAKE(part, 1, f(2)));") == "part if as large");

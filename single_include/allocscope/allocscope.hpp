@@ -31655,8 +31655,8 @@ inline text type_of_class_alias(read_names& names, const code_frame& frame,
     return {};
 }
 
-// Whether an argument of the type is an alias that one of the files has: `std::set<text>`. Compilers
-// write what it stands for.
+// Whether an argument of the type is an alias that one of the files has, as in `std::set<text>`.
+// Compilers write what it stands for.
 inline bool has_alias_in(const source_files& files, text type) {
     for (std::size_t at = type.find('<'); at < type.size(); ++at) {
         const std::size_t begin = at;

@@ -351,27 +351,6 @@ TEST_CASE("type_from_source: a class that the debug information lacks may be a t
     CHECK(type_of("crate{3}") == "crate");
 }
 
-TEST_CASE("type_from_source: an argument that is an alias of a header, without types in -g1") {
-    const source_file header{
-        "namespace app {\nusing text = basic_text<char>;\ntypedef basic_text<wchar_t> wide;\n"
-        "enum mode { fast };\nstruct part;\ntypedef struct { int n; } plain;\n}\n"};
-    const std::string name = header.path().substr(header.path().rfind('/') + 1);
-    allocscope::symbolize::type_knowledge knowledge;
-    knowledge.kind = [](void*, allocscope::plain::text) { return name_kind::undescribed; };
-    const auto type_of = [&](const std::string& made) {
-        const marked_source marked{"#include \"" + name + "\"\nauto* p = @new " + made + ";"};
-        return type_at(marked.path(), marked.line(), marked.column(), "main", knowledge);
-    };
-    CHECK(type_of("std::set<text>") == "?");
-    CHECK(type_of("std::map<int, app::wide>") == "?");
-    CHECK(type_of("std::set<app::mode>") == "std::set<app::mode>");
-    CHECK(type_of("std::set<app::part*>") == "std::set<app::part*>");
-    CHECK(type_of("std::set<app::plain>") == "std::set<app::plain>");
-    CHECK(type_of("text") == "text");
-    knowledge.kind = [](void*, allocscope::plain::text) { return name_kind::type; };
-    CHECK(type_of("std::set<text>") == "std::set<text>");
-}
-
 TEST_CASE("type_from_source: names of std are told apart from others") {
     CHECK(type_at_mark("using std::string;\nsink = @new string;") == "std::string");
     CHECK(type_at_mark("using namespace std;\nsink = @new vector<string>;") ==

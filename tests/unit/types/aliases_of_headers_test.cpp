@@ -1,0 +1,34 @@
+#include <allocscope/types/type_from_source.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "support/marked_source.hpp"
+#include "unit/types/type_at_mark.hpp"
+
+using allocscope::symbolize::name_kind;
+using allocscope_test::marked_source;
+using allocscope_test::source_file;
+using allocscope_test::type_at;
+
+TEST_CASE("aliases_of_headers: with -g1 nobody knows what an argument stands for") {
+    const source_file header{
+        "namespace app {\nusing text = basic_text<char>;\ntypedef basic_text<wchar_t> wide;\n"
+        "enum mode { fast };\nstruct part;\ntypedef struct { int n; } plain;\n}\n"};
+    const std::string name = header.path().substr(header.path().rfind('/') + 1);
+    allocscope::symbolize::type_knowledge knowledge;
+    knowledge.kind = [](void*, allocscope::plain::text) { return name_kind::undescribed; };
+    const auto type_of = [&](const std::string& made) {
+        const marked_source marked{"#include \"" + name + "\"\nauto* p = @new " + made + ";"};
+        return type_at(marked.path(), marked.line(), marked.column(), "main", knowledge);
+    };
+    CHECK(type_of("std::set<text>") == "?");
+    CHECK(type_of("std::map<int, app::wide>") == "?");
+    CHECK(type_of("std::set<app::mode>") == "std::set<app::mode>");
+    CHECK(type_of("std::set<app::part*>") == "std::set<app::part*>");
+    CHECK(type_of("std::set<app::plain>") == "std::set<app::plain>");
+    CHECK(type_of("text") == "text");
+    knowledge.kind = [](void*, allocscope::plain::text) { return name_kind::type; };
+    CHECK(type_of("std::set<text>") == "std::set<text>");
+}

@@ -307,13 +307,13 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const bool may_be_macro = is_own || (file.is_word_at(at) && file.is_at(at + 1, "("));
     if (!may_be_macro) return {};
     const seen_macros macros{sources, frame, file, handing};
+    const text written = text_with_new(memory, file, at, macros);
+    if (written.empty()) return {};
     // `(part*)ALLOCATE(sizeof(part))` and `part* p = ALLOCATE(sizeof(part))` say what `part` is.
-    std::size_t begin = file.partner(at - 1);
-    if (begin == 0 || begin > at) begin = at;
+    const bool is_cast = file.is_at(at - 1, ")") && file.is_at(at - 2, "*");
+    std::size_t begin = is_cast ? file.partner(at - 1) : at;
     while (file.is_word_at(begin - 1) || file.is_any_at(begin - 1, "* =")) --begin;
-    const text before = text_between(file, begin, at);
-    const source_outline made{memory,
-                              joined(memory, before, text_with_new(memory, file, at, macros))};
+    const source_outline made{memory, joined(memory, text_between(file, begin, at), written)};
     const bool is_only = requests_in(made, 0, made.tokens().size()) == 1;
     if (!is_only || made.expressions().size() != 1) return {};
     const new_expression& only = made.expressions()[0];

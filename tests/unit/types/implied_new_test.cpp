@@ -199,6 +199,11 @@ TEST_CASE("implied_new: the size stands in the argument of a macro") {
     CHECK(type_at_mark("#ifndef GET\n#define GET(n) malloc(n)\n#endif\n; q = (char*)@GET(n);") ==
           "char if as large");
     CHECK(type_at_mark("#define MAKE(T) new T\nif (f(2)) @MAKE(part);") == "part");
+    const std::string set =
+        "#define SET(v) u.v = v;\n#define SET(v)\nSET(new part) @SET(new other)";
+    CHECK(type_at_mark(set) == "?");
+    CHECK(type_at_mark("part* p = new part @UNKNOWN(3);") == "?");
+    CHECK(type_at_mark("#define MAKE new part\nvoid f() { g(new other); }\n@MAKE;") == "part");
 }
 
 TEST_CASE("implied_new: what a macro makes is the type where the size says so") {

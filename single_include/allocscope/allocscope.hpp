@@ -22070,7 +22070,8 @@ struct type_answer {
     // The answer if there is no name, or the name is refuted, and the block is as large as such an
     // object: "app::part". "app::box<>" means a class made from that template, if a vtable says
     // which. "<int, app::part>" is one of these, and "(app::part, app::whole)" one of these whose
-    // constructor is called. path_components may also be a text. "": there is no candidate.
+    // constructor is called; "[app::failure]" likewise, as an exception. path_components may also
+    // be a text. "": there is no candidate.
     text candidate = {};
 
     ALLOCSCOPE_PURE bool is_known() const noexcept { return evidence != type_evidence::none; }
@@ -30873,24 +30874,25 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// "(app::part, app::whole)", a type_answer::candidate, for the frame that asked for the memory; ""
-// if there is none. Classes of the standard library do not count: an aggregate has no constructor,
-// and that of its first member, mostly such a class, has its place.
+// "(app::part, app::whole)", a type_answer::candidate, for the frame that asked for the memory;
+// "[app::failure]" for that of an exception; "" if there is none. Classes of the standard library
+// do not count: an aggregate has no constructor, and that of its first member, mostly such a class,
+// has its place. But exceptions, which are no templates, are thrown themselves.
 inline text constructed_classes(arena& memory, const code_frame& frame,
-                                const type_knowledge& knowledge) {
-    constexpr std::uint32_t new_and_space = 4;
+                                const type_knowledge& knowledge, bool is_thrown) {
+    const std::uint32_t word_and_space = is_thrown ? 6 : 4;
     const auto line = static_cast<std::uint32_t>(frame.line);
     const auto column = static_cast<std::uint32_t>(frame.column);
     // g++ places both calls at one token. clang places the constructor at the name of the class.
-    const line_and_column places[] = {{line, column}, {line, column + new_and_space}};
+    const line_and_column places[] = {{line, column}, {line, column + word_and_space}};
     if (column == 0) return {};
     text_out classes{memory};
     const text made = knowledge.made_by({}, {places, 2}, memory);
     for (const text each : split_arguments(memory, joined(memory, "(", made, ")"))) {
-        if (each.starts_with("std::")) continue;
-        classes << (classes.empty() ? "(" : ", ") << each;
+        if (each.starts_with("std::") && (!is_thrown || each.ends_with(">"))) continue;
+        classes << (!classes.empty() ? ", " : is_thrown ? "[" : "(") << each;
     }
-    return classes.empty() ? text{} : (classes << ')').view();
+    return classes.empty() ? text{} : (classes << (is_thrown ? ']' : ')')).view();
 }
 
 }  // namespace symbolize
@@ -31456,7 +31458,8 @@ public:
     // Whether the debug information does not know a class with that name.
     bool is_undescribed(text own) const { return knowledge_.kind_of(own) < name_kind::type; }
 
-    // "app::box<>" for `new app::box<Ts>...`; "" for other expressions.
+    // "app::box<>" for `new app::box<Ts>...`, or the app::box that the code constructs there; "" for
+    // other expressions.
     text begun() const {
         const std::size_t end = expression_.type_end;
         std::size_t open = expression_.type_begin;
@@ -31465,7 +31468,9 @@ public:
         if (open == end || file_.behind_angles(open) != end) return {};
         const char* const begin = file_.text_at(expression_.type_begin).data();
         const text path{begin, static_cast<std::size_t>(file_.text_at(open).data() - begin)};
-        return joined(memory_, path, "<>");
+        const text any = joined(memory_, path, "<>");
+        const text made = made_by_call(own_word(file_, expression_));
+        return is_candidate_for(any, made) ? made : any;
     }
 
     // Whether a `new` in a default argument may have the place of this one.
@@ -31801,7 +31806,7 @@ public:
                 if (macro.name != name) continue;
                 last = &macro;
                 ++count;
-                if (!macro.rest.contains(handing_.name)) continue;
+                if (!may_allocate(macro.rest)) continue;
                 asking = &macro;
                 ++count_asking;
             }
@@ -32819,21 +32824,18 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
     if (!type.empty()) answer = {type, type_evidence::source_text, notes.is_array};
     answer.candidate = notes.deduced;
     const bool is_told = !type.empty() || !notes.deduced.empty();
-    if (notes.is_thrown && is_told) return answer;
-    if (notes.is_thrown) {
+    if (notes.is_thrown && !is_told) {
         const borrowed_memory meanwhile{names.scratch()};
         const text thrown = type_thrown_by_macro(names.scratch(), frame, sources,
                                                  names.of(frame.function).parts, knowledge);
         if (!thrown.empty()) answer = {names.made(thrown), type_evidence::source_text, true};
-        return answer;
-    }
-    if (!is_told || notes.shares_place) {
+    } else if (!notes.is_thrown && (!is_told || notes.shares_place)) {
         add_implied(names, frame, sources, knowledge, request.handing, answer);
     }
     if (!answer.is_known() && answer.candidate.empty()) {
         const borrowed_memory meanwhile{names.scratch()};
-        answer.candidate =
-            copy_of(names.memory(), constructed_classes(names.scratch(), frame, knowledge));
+        answer.candidate = copy_of(names.memory(), constructed_classes(names.scratch(), frame,
+                                                                       knowledge, notes.is_thrown));
     }
     frames[asking].file = frame.file;
     frames[asking].line = frame.line;
@@ -32889,7 +32891,7 @@ inline text fitting_type(const described_sizes& known, const named_stack& stack,
     text found;
     for (const text each : symbolize::split_arguments(known.scratch, types)) {
         const text type = symbolize::pretty_type(known.scratch, each);
-        const size_fit fit = known.fit_at(stack, stack.asking_address(), type, bytes);
+        const size_fit fit = known.fit_of_candidate(stack, each, bytes);
         const bool is_second = fit == size_fit::same && !found.empty() && found != type;
         if (fit == size_fit::unknown || is_second) return {};
         if (fit == size_fit::same) found = type;
@@ -32922,9 +32924,12 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
         type = {symbolize::part_of_path(bytes), symbolize::type_evidence::make_frame};
         return;
     }
-    const bool is_constructed = candidate.starts_with("(");
+    constexpr std::uint64_t head_of_exception = 128;
+    const bool is_thrown = candidate.starts_with("[");
+    const bool is_constructed = candidate.starts_with("(") || is_thrown;
     if (candidate.starts_with("<") || is_constructed) {
-        type.candidate = fitting_type(known, stack, candidate, bytes);
+        type.candidate =
+            fitting_type(known, stack, candidate, is_thrown ? bytes - head_of_exception : bytes);
         if (!type.candidate.empty()) fits.of_candidate = size_fit::same;
         if (is_constructed) fits.candidate_evidence = symbolize::type_evidence::constructor;
     } else if (!type.candidate.empty()) {

@@ -161,13 +161,17 @@ class Notes:
 
 def merged(all_notes):
     functions = {}
+    initialisers = []  # of variables: each file has one with the name of this one
     for notes in all_notes:
         for name, function in notes.functions.items():
+            if name.startswith("__cxx_global_var_init"):
+                initialisers.append(function)
+                continue
             known = functions.setdefault(name, function)
             if known is not function and len(function.news) > len(known.news):
                 functions[name] = function
     at_line = collections.defaultdict(list)
-    for function in functions.values():
+    for function in [*functions.values(), *initialisers]:
         for line, column, spellings, size in function.news:
             at_line[function.file, line].append((line, column, spellings, size))
     return functions, at_line

@@ -65,7 +65,7 @@ inline text fitting_type(const described_sizes& known, const named_stack& stack,
     text found;
     for (const text each : symbolize::split_arguments(known.scratch, types)) {
         const text type = symbolize::pretty_type(known.scratch, each);
-        const size_fit fit = known.fit_at(stack, stack.asking_address(), type, bytes);
+        const size_fit fit = known.fit_of_candidate(stack, each, bytes);
         const bool is_second = fit == size_fit::same && !found.empty() && found != type;
         if (fit == size_fit::unknown || is_second) return {};
         if (fit == size_fit::same) found = type;
@@ -98,9 +98,12 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
         type = {symbolize::part_of_path(bytes), symbolize::type_evidence::make_frame};
         return;
     }
-    const bool is_constructed = candidate.starts_with("(");
+    constexpr std::uint64_t head_of_exception = 128;
+    const bool is_thrown = candidate.starts_with("[");
+    const bool is_constructed = candidate.starts_with("(") || is_thrown;
     if (candidate.starts_with("<") || is_constructed) {
-        type.candidate = fitting_type(known, stack, candidate, bytes);
+        type.candidate =
+            fitting_type(known, stack, candidate, is_thrown ? bytes - head_of_exception : bytes);
         if (!type.candidate.empty()) fits.of_candidate = size_fit::same;
         if (is_constructed) fits.candidate_evidence = symbolize::type_evidence::constructor;
     } else if (!type.candidate.empty()) {

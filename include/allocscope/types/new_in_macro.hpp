@@ -75,7 +75,7 @@ public:
                 if (macro.name != name) continue;
                 last = &macro;
                 ++count;
-                if (!macro.rest.contains(handing_.name)) continue;
+                if (!may_allocate(macro.rest)) continue;
                 asking = &macro;
                 ++count_asking;
             }

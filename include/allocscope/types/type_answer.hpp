@@ -59,7 +59,8 @@ struct type_answer {
     // The answer if there is no name, or the name is refuted, and the block is as large as such an
     // object: "app::part". "app::box<>" means a class made from that template, if a vtable says
     // which. "<int, app::part>" is one of these, and "(app::part, app::whole)" one of these whose
-    // constructor is called. path_components may also be a text. "": there is no candidate.
+    // constructor is called; "[app::failure]" likewise, as an exception. path_components may also
+    // be a text. "": there is no candidate.
     text candidate = {};
 
     ALLOCSCOPE_PURE bool is_known() const noexcept { return evidence != type_evidence::none; }

@@ -246,7 +246,8 @@ public:
     // Whether the debug information does not know a class with that name.
     bool is_undescribed(text own) const { return knowledge_.kind_of(own) < name_kind::type; }
 
-    // "app::box<>" for `new app::box<Ts>...`; "" for other expressions.
+    // "app::box<>" for `new app::box<Ts>...`, or the app::box that the code constructs there; "" for
+    // other expressions.
     text begun() const {
         const std::size_t end = expression_.type_end;
         std::size_t open = expression_.type_begin;
@@ -255,7 +256,9 @@ public:
         if (open == end || file_.behind_angles(open) != end) return {};
         const char* const begin = file_.text_at(expression_.type_begin).data();
         const text path{begin, static_cast<std::size_t>(file_.text_at(open).data() - begin)};
-        return joined(memory_, path, "<>");
+        const text any = joined(memory_, path, "<>");
+        const text made = made_by_call(own_word(file_, expression_));
+        return is_candidate_for(any, made) ? made : any;
     }
 
     // Whether a `new` in a default argument may have the place of this one.

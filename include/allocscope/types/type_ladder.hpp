@@ -358,21 +358,18 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
     if (!type.empty()) answer = {type, type_evidence::source_text, notes.is_array};
     answer.candidate = notes.deduced;
     const bool is_told = !type.empty() || !notes.deduced.empty();
-    if (notes.is_thrown && is_told) return answer;
-    if (notes.is_thrown) {
+    if (notes.is_thrown && !is_told) {
         const borrowed_memory meanwhile{names.scratch()};
         const text thrown = type_thrown_by_macro(names.scratch(), frame, sources,
                                                  names.of(frame.function).parts, knowledge);
         if (!thrown.empty()) answer = {names.made(thrown), type_evidence::source_text, true};
-        return answer;
-    }
-    if (!is_told || notes.shares_place) {
+    } else if (!notes.is_thrown && (!is_told || notes.shares_place)) {
         add_implied(names, frame, sources, knowledge, request.handing, answer);
     }
     if (!answer.is_known() && answer.candidate.empty()) {
         const borrowed_memory meanwhile{names.scratch()};
-        answer.candidate =
-            copy_of(names.memory(), constructed_classes(names.scratch(), frame, knowledge));
+        answer.candidate = copy_of(names.memory(), constructed_classes(names.scratch(), frame,
+                                                                       knowledge, notes.is_thrown));
     }
     frames[asking].file = frame.file;
     frames[asking].line = frame.line;

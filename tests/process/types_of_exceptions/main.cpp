@@ -5,6 +5,7 @@
 
 #include "../../support/escape.hpp"
 #include "../../support/process_test.hpp"
+#include "refusal.hpp"
 
 #include <allocscope/allocscope.hpp>
 
@@ -116,6 +117,8 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(thrown_as("?", [] { shop::raise(7); }), 1);
     ALLOCSCOPE_EXPECT_EQUAL(thrown_as("shop::part", [] { shop::raise_value(shop::part{7}); }), 1);
     ALLOCSCOPE_EXPECT_EQUAL(thrown_as("shop::desk::lost", [] { shop::desk().open(8); }), 1);
+    const auto refuse = [&] { REFUSE_IF(number > 3); };
+    ALLOCSCOPE_EXPECT_EQUAL(thrown_as("shop::refusal", refuse), 1);
     std::vector<int> numbers(3);
     opaque(numbers.data());
     ALLOCSCOPE_EXPECT_EQUAL(thrown_as("std::out_of_range", [&] { opaque(&numbers.at(7)); }), 1);

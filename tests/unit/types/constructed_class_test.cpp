@@ -92,6 +92,45 @@ TEST_CASE("constructed_class: a row says that a constructor told its type") {
     CHECK(std::string{word_of(found.evidence)} == "constructor");
 }
 
+TEST_CASE("constructed_class: what is thrown, where compilers place its constructor") {
+    const auto thrown = [](const char* classes, std::uint32_t column) {
+        made_there made{classes, column};
+        arena memory;
+        code_frame frame;
+        frame.line = 3;
+        frame.column = 9;
+        const text found =
+            allocscope::symbolize::constructed_classes(memory, frame, knowledge_of(made), true);
+        return std::string{found.data(), found.size()};
+    };
+    CHECK(thrown("app::failure", 9) == "[app::failure]");
+    CHECK(thrown("app::failure", 15) == "[app::failure]");  // clang, behind `throw `
+    CHECK(thrown("app::failure", 13) == "");
+    CHECK(thrown("std::string, std::basic_string<char>, std::runtime_error", 9) ==
+          "[std::string, std::runtime_error]");
+    CHECK(thrown("std::allocator<char>", 9) == "");
+}
+
+TEST_CASE("constructed_class: the template that the source names, with the arguments of the code") {
+    const allocscope_test::marked_source marked{
+        "template <class T> void f() { typedef typename BIND(T) made; keep(@new holder<made>); }"};
+    type_knowledge knowledge;
+    knowledge.kind = [](void*, text) { return name_kind::type; };
+    const auto deduced = [&](auto made) {
+        knowledge.made = made;
+        std::string found;
+        CHECK(allocscope_test::type_at(marked.path(), marked.line(), marked.column(),
+                                       "void f<int>()", knowledge, &found) == "?");
+        return found;
+    };
+    CHECK(deduced([](void*, text own, const source_places&, arena&) {
+              return text{own == "holder" ? "app::holder<char>" : ""};
+          }) == "app::holder<char>");
+    CHECK(deduced([](void*, text, const source_places&, arena&) { return text{}; }) == "holder<>");
+    CHECK(deduced([](void*, text, const source_places&, arena&) { return text{"other<int>"}; }) ==
+          "holder<>");
+}
+
 TEST_CASE(
     "constructed_class: the class of a template is as large as the block, not what is in it") {
     const allocscope_test::marked_source marked{"void f() { keep(@new holder{3}); }"};

@@ -188,7 +188,8 @@ TEST_CASE("implied_new: what is asked for in the arguments of a macro") {
 TEST_CASE("implied_new: the size stands in the argument of a macro") {
     const std::string get = "#define GET(n) (malloc(n))\n";
     const std::string own = "#ifndef GET\n" + get + "#endif\n";
-    for (const std::string& definition : {get, own}) {
+    const std::string other = "#if A\n#define GET(n) take(n)\n#else\n" + get + "#endif\n";
+    for (const std::string& definition : {get, own, other}) {
         CHECK(type_at_mark(definition + "; l.first = (part*)@GET(3 * sizeof(part));") == "part");
         CHECK(type_at_mark(definition + "; part* p =\n    @GET(sizeof(part));") == "part");
         CHECK(type_at_mark(definition + "; part* p = f(2) ? (part*)@GET(sizeof(part)) : q;") ==

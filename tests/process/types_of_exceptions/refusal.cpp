@@ -1,0 +1,7 @@
+#include "refusal.hpp"
+
+namespace shop {
+
+refusal::~refusal() = default;
+
+}  // namespace shop

@@ -31458,8 +31458,8 @@ public:
     // Whether the debug information does not know a class with that name.
     bool is_undescribed(text own) const { return knowledge_.kind_of(own) < name_kind::type; }
 
-    // "app::box<>" for `new app::box<Ts>...`, or the app::box that the code constructs there; "" for
-    // other expressions.
+    // "app::box<>" for `new app::box<Ts>...`, or that app::box which the code constructs there; ""
+    // for other expressions.
     text begun() const {
         const std::size_t end = expression_.type_end;
         std::size_t open = expression_.type_begin;

@@ -19,6 +19,9 @@
 
 using namespace allocscope_test;
 
+// Only the constructor that the code calls tells what it throws.
+#define REFUSE_IF(x) ((x) ? throw shop::refusal(#x) : (void)0)
+
 namespace shop {
 
 struct failure : std::runtime_error {

@@ -21,7 +21,4 @@ public:
 
 }  // namespace shop
 
-// What it throws is read by the constructor that the code calls.
-#define REFUSE_IF(x) ((x) ? throw shop::refusal(#x) : (void)0)
-
 #endif  // ALLOCSCOPE_TESTS_PROCESS_TYPES_OF_EXCEPTIONS_REFUSAL_HPP

@@ -20,7 +20,7 @@
 using namespace allocscope_test;
 
 // Only the constructor that the code calls tells what it throws.
-#define REFUSE_IF(x) ((x) ? throw shop::refusal(#x) : (void)0)
+#define ALLOCSCOPE_REFUSE_IF(x) ((x) ? throw shop::refusal(#x) : (void)0)
 
 namespace shop {
 
@@ -120,7 +120,7 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(thrown_as("?", [] { shop::raise(7); }), 1);
     ALLOCSCOPE_EXPECT_EQUAL(thrown_as("shop::part", [] { shop::raise_value(shop::part{7}); }), 1);
     ALLOCSCOPE_EXPECT_EQUAL(thrown_as("shop::desk::lost", [] { shop::desk().open(8); }), 1);
-    const auto refuse = [&] { REFUSE_IF(number > 3); };
+    const auto refuse = [&] { ALLOCSCOPE_REFUSE_IF(number > 3); };
     ALLOCSCOPE_EXPECT_EQUAL(thrown_as("shop::refusal", refuse), 1);
     std::vector<int> numbers(3);
     opaque(numbers.data());

@@ -32332,12 +32332,21 @@ inline bool are_alternatives(const source_outline& file, const new_expression& f
     return is_sure && !is_chosen_by_compiler(file, first);
 }
 
+// The `return` before a token of the same statement; 0: there is none.
+inline std::size_t return_before(const source_outline& file, std::size_t at) {
+    while (at > 0 && !file.is_any_at(at, "; { } return")) --at;
+    return file.is_at(at, "return") ? at : 0;
+}
+
 // Whether a function calls itself at the place of `outer`, which is not before that of the frame
 // inside it, and does both. A declaration is before them.
 inline bool is_called_behind(const code_frame* outer, source_cache& sources) {
     const source_outline* file = nullptr;
     const std::size_t from = token_of(outer[-1], sources, file);
-    const std::size_t to = token_of(*outer, sources, file);
+    std::size_t to = token_of(*outer, sources, file);
+    // In `keep(new T); return next();` the `return` ends nothing before it.
+    const std::size_t last = file != nullptr ? return_before(*file, to) : 0;
+    if (last > from && return_before(*file, from) == 0) to = last;
     return from != 0 && to >= from && outer[-1].file == outer->file &&
            !exclude_each_other(*file, from, from, to);
 }

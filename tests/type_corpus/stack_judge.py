@@ -32,6 +32,11 @@ OF_C = [("fopen", "FILE"), ("fdopen", "FILE"), ("opendir", "DIR"), ("IO_file_doa
         ("realpath", "char"), ("getdelim", "char"), ("tzset", "char")]
 SUBJECTS = "src tests test examples example app source unittests unittest samples".split()
 
+# Functions that ask for what the function inside them asks for, with the type in one of the groups.
+PASSED_ON = re.compile(
+    r"std::allocator_traits<std::allocator<(.*)> ?>::allocate$|std::allocator<(.*)>::allocate$"
+    r"|std::(?:_Vector_base|vector)<(.*)>::(?:resize|reserve|shrink_to_fit|\w+_back|_M_\w+)$")
+
 
 class Symbolizer:
     def __init__(self, program):
@@ -264,11 +269,14 @@ class Judge:
         found = re.match(r"(?:std::__new_allocator|__gnu_cxx::new_allocator|std::allocator)"
                          r"<(.*)>::allocate$", frame.name)
         if found:
-            # The linker may have kept one of several functions with equal code.
-            for frame in frames[at + 1:at + 3]:
-                found = re.match(r"std::allocator_traits<std::allocator<(.*)> ?>::allocate$",
-                                 frame.name) or found
-            return {self.element(found[1])}, "allocator"
+            # g++ or the linker may have kept one of several functions with equal code.
+            type_ = found[1]
+            for frame in frames[at + 1:]:
+                found = PASSED_ON.match(frame.name)
+                if not found:
+                    break
+                type_ = found[1] or found[2] or split(found[3], ", ")[0]
+            return {self.element(type_)}, "allocator"
         found = re.match(r"std::(?:__detail::)?(?:__)?get_temporary_buffer<(.*)>$", frame.name)
         if found:
             return {self.element(found[1])}, "buffer"

@@ -194,6 +194,29 @@ TEST_CASE("type_ladder: a template that calls itself is not a folded function") 
     CHECK(seen_in("other.cpp", 1, 68) == "?");
 }
 
+TEST_CASE("type_ladder: a template that returns what it calls itself for, behind its own new") {
+    const auto type_in = [](const std::string& body) {
+        const std::string line = "template <class T, class... R> int all(int n) { " + body + " }";
+        const source_of_lines file{line.c_str()};
+        ladder types;
+        const auto place = [&](const char* function, const char* word) {
+            const int column = static_cast<int>(line.rfind(word)) + 1;
+            return frame(function, file.path(), 1, column);
+        };
+        const type_answer found =
+            types.name_type({place("int all<int, long>(int)", "new T"),
+                             place("int all<char, int, long>(int)", "all<R...>")});
+        return std::string{found.name.data(), found.name.size()};
+    };
+    CHECK(type_in("keep(new T); return all<R...>(n - 1);") == "int");
+    CHECK(type_in("if (n) keep(new T); return 1 + all<R...>(n - 1);") == "int");
+    CHECK(type_in("return keep(new T) && all<R...>(n - 1);") == "int");
+    // g++ may make one call of the `new` of all instantiations.
+    CHECK(type_in("if (n == 0) return keep(new T); return all<R...>(n - 1);") == "?");
+    CHECK(type_in("if (n == 0) { keep(new T); return 1; } return all<R...>(n - 1);") == "?");
+    CHECK(type_in("if (n == 0) keep(new T); else return all<R...>(n - 1); return 0;") == "?");
+}
+
 TEST_CASE("type_ladder: a function that calls its overload keeps its scopes") {
     const source_of_lines file{"auto* w = new widget;"};
     ladder types;

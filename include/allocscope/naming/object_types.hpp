@@ -65,7 +65,8 @@ inline text fitting_type(const described_sizes& known, const named_stack& stack,
     text found;
     for (const text each : symbolize::split_arguments(known.scratch, types)) {
         const text type = symbolize::pretty_type(known.scratch, each);
-        const size_fit fit = known.fit_of_candidate(stack, each, bytes);
+        size_fit fit = known.fit_at(stack, stack.asking_address(), type, bytes);
+        if (fit == size_fit::unknown) fit = known.fit_of_candidate(stack, each, bytes);
         const bool is_second = fit == size_fit::same && !found.empty() && found != type;
         if (fit == size_fit::unknown || is_second) return {};
         if (fit == size_fit::same) found = type;

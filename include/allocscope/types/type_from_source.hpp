@@ -448,20 +448,21 @@ inline text type_of_class_alias(read_names& names, const code_frame& frame,
     return {};
 }
 
-// Whether an argument of the type is an alias that one of the files has, as in `std::set<text>`.
-// Compilers write what it stands for.
-inline bool has_alias_in(const source_files& files, text type) {
+// Whether an argument of the type is an alias that a header has, as in `std::set<text>`. Compilers
+// write what it stands for.
+inline bool has_alias_of_header(const source_files& files, text type) {
     for (std::size_t at = type.find('<'); at < type.size(); ++at) {
         const std::size_t begin = at;
         while (at < type.size() && is_name_character(type[at])) ++at;
         const text word = type.substr(begin, at - begin);
-        if (type.substr(at).starts_with(":")) continue;  // a namespace, or a class
-        for (const source_outline* file : files) {
-            for (const name_declaration* each = file->last_declared(word); each != nullptr;
-                 each = file->declared_before(*each)) {
-                const bool is_typedef = file->is_at(each->at, "typedef") &&
-                                        !file->is_any_at(each->at + 1, "struct union enum");
-                if (is_typedef || file->is_at(each->at + 1, "=")) return true;
+        if (type.substr(at).starts_with(":")) continue;   // a namespace, or a class
+        for (std::size_t i = 1; i < files.size(); ++i) {  // behind the file itself
+            const source_outline& header = *files[i];
+            for (const name_declaration* each = header.last_declared(word); each != nullptr;
+                 each = header.declared_before(*each)) {
+                const bool is_typedef = header.is_at(each->at, "typedef") &&
+                                        !header.is_any_at(each->at + 1, "struct union enum");
+                if (is_typedef || header.is_at(each->at + 1, "=")) return true;
             }
         }
     }
@@ -510,8 +511,8 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
             type_of_class_alias(names, frame, *file, expression->type_begin, sources, knowledge);
         if (!aliased.empty()) type = aliased;
     }
-    if (type.ends_with(">") && spelling.is_undescribed(own) &&
-        has_alias_in(included_files(sources, frame, *file), type)) {
+    if (type.ends_with(">") && knowledge.kind_of(own) == name_kind::undescribed &&
+        has_alias_of_header(included_files(sources, frame, *file), type)) {
         type = {};
     }
     if (type.ends_with(own) && spelling.is_undescribed(own)) {

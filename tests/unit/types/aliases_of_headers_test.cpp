@@ -29,6 +29,7 @@ TEST_CASE("aliases_of_headers: with -g1 nobody knows what an argument stands for
     CHECK(type_of("std::set<app::part*>") == "std::set<app::part*>");
     CHECK(type_of("std::set<app::plain>") == "std::set<app::plain>");
     CHECK(type_of("text") == "text");
+    CHECK(type_of("std::set<own>; using own = std::string") == "std::set<own>");
     knowledge.kind = [](void*, allocscope::plain::text) { return name_kind::type; };
     CHECK(type_of("std::set<text>") == "std::set<text>");
 }

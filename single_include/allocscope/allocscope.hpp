@@ -33811,6 +33811,7 @@ namespace module_rule_detail {
 
 // Rule 1. Returns frames.size() if no frame fits.
 inline std::size_t user_line(const asked_stack& stack, const own_folder_source& own) {
+    std::size_t made = stack.frames.size();  // by the compiler; its line is that of a class
     for (std::size_t i = 0; i < stack.frames.size(); ++i) {
         if (stack.owners[i].kind != module_kind::user) continue;
         if (stack.owners[i].is_unloaded) return i;
@@ -33820,8 +33821,9 @@ inline std::size_t user_line(const asked_stack& stack, const own_folder_source& 
         if (i == stack.asking_frame) return i;
         if (!is_implicit_function(stack.frames[i], stack.sources)) return i;
         if (find_initialiser(stack.scratch, stack.frames, i, stack.sources).at != 0) return i;
+        if (made > i || made + 1 == i) made = i;  // the outermost of those that call each other
     }
-    return stack.frames.size();
+    return made;
 }
 
 // Whether the function of a frame has no name and only returns what malloc returned: then so do all

@@ -254,6 +254,11 @@ TEST_CASE("module_rule: a constructor that the compiler made is passed over") {
     CHECK(rule.place({allocate, copy, load}).user == 2);
     CHECK(rule.place({allocate, copy, load}).maker == 1);
     CHECK(rule.place({allocate, copy}).user == 1);
+    // As in a test framework without lines, whose main() makes what the user declares.
+    const stack_frame base = {"testing::Test::Test()", "", program};
+    const stack_frame run = {"testing::run_all()", "", program};
+    CHECK(rule.place({allocate, base, copy, copy, run, copy, run}).user == 3);
+    CHECK(rule.place({allocate, base, copy, load}).user == 3);
     rule.asking_frame = 1;  // a `new` in the initialiser of a member
     CHECK(rule.place({allocate, copy, load}).user == 1);
 }

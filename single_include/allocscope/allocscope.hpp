@@ -29109,6 +29109,10 @@ public:
         if (whole.empty() && is_declared_again(word) && may_inherit(word, function)) return {};
         if (whole.empty()) {
             if (nearest == nullptr) whole = made_visible(word);
+            // `part* desk::first = new box<item>;` means what desk calls item.
+            const bool initialises = function.starts_with("__static_init") ||
+                                     function.starts_with("__cxx_global_var_init");
+            if (whole.empty() && nearest == nullptr && is_described && initialises) return {};
         } else if (knowledge_.only_of(word).empty() && may_inherit(whole, function)) {
             return {};
         }

@@ -38,6 +38,11 @@ TEST_CASE("name_scopes: a name has the scopes that are around the function, too"
     CHECK(type_of("new hidden*;", "shop::load()") == "shop::(anonymous namespace)::hidden*");
     CHECK(type_of("new node;", "main") == "node");  // by a using-directive, say
     CHECK(type_of("new twice;", "shop::load()") == "twice");
+    // The variable may be a member of the class that has the name.
+    CHECK(type_of("part* desk::first = new box<twice>;",
+                  "__static_initialization_and_destruction_0(int, int)") == "?");
+    CHECK(type_of("part* desk::first = new box<twice>;", "__cxx_global_var_init.3") == "?");
+    CHECK(type_of("left* first = new left;", "__cxx_global_var_init") == "other::left");
     CHECK(type_of("new shop::node;", "shop::load()") == "shop::node");
     // The only described type with the name, if the file declares none in a scope around the place
     CHECK(type_of("new left;", "shop::load()") == "other::left");

@@ -31836,6 +31836,12 @@ private:
     const handing_function handing_;
 };
 
+// The text of a file from one token to another.
+inline text text_between(const source_outline& file, std::size_t begin, std::size_t end) {
+    const char* const from = file.text_at(begin).data();
+    return {from, static_cast<std::size_t>(file.text_at(end).data() - from)};
+}
+
 // The text of the macro at `at`, with its arguments inserted; "" if that is not certain.
 inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at,
                            const seen_macros& macros) {
@@ -32037,7 +32043,13 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const bool may_be_macro = is_own || (file.is_word_at(at) && file.is_at(at + 1, "("));
     if (!may_be_macro) return {};
     const seen_macros macros{sources, frame, file, handing};
-    const source_outline made{memory, text_with_new(memory, file, at, macros)};
+    const text written = text_with_new(memory, file, at, macros);
+    if (written.empty()) return {};
+    // `(part*)ALLOCATE(sizeof(part))` and `part* p = ALLOCATE(sizeof(part))` say what `part` is.
+    const bool is_cast = file.is_at(at - 1, ")") && file.is_at(at - 2, "*");
+    std::size_t begin = is_cast ? file.partner(at - 1) : at;
+    while (file.is_word_at(begin - 1) || file.is_any_at(begin - 1, "* =")) --begin;
+    const source_outline made{memory, joined(memory, text_between(file, begin, at), written)};
     const bool is_only = requests_in(made, 0, made.tokens().size()) == 1;
     if (!is_only || made.expressions().size() != 1) return {};
     const new_expression& only = made.expressions()[0];
@@ -32048,11 +32060,13 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const macro_line& used = *macros.definition_of(file.text_at(at));
     const std::size_t close = file.is_at(at + 1, "(") ? file.partner(at + 1) : at;
     const bool asks = macros.may_allocate(used.rest) || requests_in(file, at, close) != 0;
+    // Whoever defines it otherwise still asks for the size that stands here.
+    const bool has_size = only.is_request && text_between(file, at, close).contains("sizeof");
     is_array = only.is_request || made.is_at(only.type_end, "[");
-    is_all = (is_own || is_array) && used.is_certain && asks;
+    is_all = (is_own || is_array) && (used.is_certain || has_size) && asks;
     bool has_other = only.is_request;  // another macro may allocate, too
     // The macro may write the function that asks. Then only that can allocate there.
-    std::size_t from = 0;
+    std::size_t from = at - begin;
     std::size_t to = made.tokens().size();
     const std::size_t body = only.function != 0 ? made.partner(only.function + 1) + 1 : 0;
     if (made.is_at(body, "{") && function.is_known() &&

@@ -429,7 +429,8 @@ ALLOCSCOPE_NAMESPACE_END
     #if defined(__OPTIMIZE__)
         #define ALLOCSCOPE_HOT_BEGIN                                                    \
             ALLOCSCOPE_PRIVATE_GRADE_BEGIN("no-var-tracking", "no-tree-vrp", "no-gcse", \
-                                           "no-schedule-insns2")
+                                           "no-schedule-insns2", "no-tree-vectorize",   \
+                                           "no-tree-slp-vectorize")
         #define ALLOCSCOPE_HOT_END ALLOCSCOPE_PRIVATE_GRADE_END
         #define ALLOCSCOPE_TIGHT_BEGIN ALLOCSCOPE_HOT_BEGIN
         #define ALLOCSCOPE_TIGHT_END ALLOCSCOPE_HOT_END
@@ -31469,7 +31470,7 @@ public:
         std::size_t open = expression_.type_begin;
         while (open < end && !file_.is_at(open, "<")) ++open;
         if (expression_.is_request || file_.is_at(end, "[")) return {};
-        if (open == end || file_.behind_angles(open) != end) return {};
+        if (open >= end || file_.behind_angles(open) != end) return {};  // `new a<b;`: no end
         const char* const begin = file_.text_at(expression_.type_begin).data();
         const text path{begin, static_cast<std::size_t>(file_.text_at(open).data() - begin)};
         const text any = joined(memory_, path, "<>");
@@ -34295,7 +34296,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_NAMING_STACK_NAMER_HPP
 #define ALLOCSCOPE_NAMING_STACK_NAMER_HPP
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -34763,7 +34764,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_NAMING_STACK_NAMER_HPP
 

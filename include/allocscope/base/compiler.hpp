@@ -111,7 +111,8 @@
     #if defined(__OPTIMIZE__)
         #define ALLOCSCOPE_HOT_BEGIN                                                    \
             ALLOCSCOPE_PRIVATE_GRADE_BEGIN("no-var-tracking", "no-tree-vrp", "no-gcse", \
-                                           "no-schedule-insns2")
+                                           "no-schedule-insns2", "no-tree-vectorize",   \
+                                           "no-tree-slp-vectorize")
         #define ALLOCSCOPE_HOT_END ALLOCSCOPE_PRIVATE_GRADE_END
         #define ALLOCSCOPE_TIGHT_BEGIN ALLOCSCOPE_HOT_BEGIN
         #define ALLOCSCOPE_TIGHT_END ALLOCSCOPE_HOT_END

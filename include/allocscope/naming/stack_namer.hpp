@@ -48,7 +48,7 @@
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 #include <cstring>  // memcpy
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -516,6 +516,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_NAMING_STACK_NAMER_HPP

@@ -253,7 +253,7 @@ public:
         std::size_t open = expression_.type_begin;
         while (open < end && !file_.is_at(open, "<")) ++open;
         if (expression_.is_request || file_.is_at(end, "[")) return {};
-        if (open == end || file_.behind_angles(open) != end) return {};
+        if (open >= end || file_.behind_angles(open) != end) return {};  // `new a<b;`: no end
         const char* const begin = file_.text_at(expression_.type_begin).data();
         const text path{begin, static_cast<std::size_t>(file_.text_at(open).data() - begin)};
         const text any = joined(memory_, path, "<>");

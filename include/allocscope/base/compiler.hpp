@@ -18,8 +18,8 @@
 // only for our own code; templates of the standard library are compiled as everywhere else.
 //
 //     COLD   -O0; as COOL, see below      names, judges, reports
-//     COOL   -Og; as COLD, clang++        the vocabulary, readers of files, first uses of tables,
-//                                         tables after a window, a thread or a fork
+//     COOL   -Og; as COLD, clang++        the vocabulary, readers of files, the namer of stacks,
+//                                         first uses of tables, their end, a fork
 //     RARE   -Og; for size with clang++   windows and threads that begin and end, tables that grow
 //     MILD   -Og; as RARE, clang++        loops over debug information and sources
 //     WARM   -O1; as RARE, clang++        the inmost of these; sums of windows, details of events
@@ -27,7 +27,7 @@
 //     TIGHT  as HOT; -O1 at -O0, g++      the inmost of it: a step for each frame of a stack
 //
 // g++ does not track the variables of any of them for debuggers, which takes time and changes no
-// code. In hot code it leaves out three passes that take time and save next to no instruction.
+// code. In hot code it leaves out passes that take time and save next to no instruction.
 //
 // clang++ writes no debug information for any of them: a debugger shows the names of these
 // functions, but not their lines. A function of a region is not declared outside it: clang++ 14

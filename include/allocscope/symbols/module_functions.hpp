@@ -91,12 +91,7 @@ public:
     }
 
     // The same for the function that begins at an address.
-    bool allocates_at(std::uint64_t address) {
-        if (address == allocating_) return true;
-        if (!allocates(entry_of(address))) return false;
-        allocating_ = address;
-        return true;
-    }
+    bool allocates_at(std::uint64_t address) const { return allocates(entry_of(address)); }
 
     ALLOCSCOPE_INLINE const machine_code& code() const { return code_; }
     ALLOCSCOPE_INLINE arena& memory() const { return units_.memory(); }
@@ -106,7 +101,6 @@ private:
     debug_units& units_;
     entry_names& names_;
     table<std::uint64_t, call_sites*> sites_;  // by the function's entry
-    std::uint64_t allocating_ = 0;             // the operator new that was called last
 };
 
 }  // namespace symbolize

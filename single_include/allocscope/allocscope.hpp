@@ -31266,6 +31266,8 @@ public:
     using type_spelling::is_inside;
     using type_spelling::stand_in;
 
+    ALLOCSCOPE_INLINE bool is_at_begin() const noexcept { return is_at_begin_; }
+
     // Headers show that `own(x)` makes an object, where the debug information describes no types.
     void believe_class_of(const source_files& files) {
         const text own = own_word(file_, expression_);
@@ -31680,6 +31682,48 @@ inline bool has_alias_of_header(const source_files& files, text type) {
     return false;
 }
 
+// The type that the source of a frame spells, or "", corrected by the headers of the project: they
+// say what the debug information does not describe.
+inline text as_headers_say(read_names& names, const code_frame& frame, const source_outline& file,
+                           source_cache& sources, const type_knowledge& knowledge,
+                           const source_spelling& spelling, const new_expression& expression,
+                           text type) {
+    const function_name& function = names.of(frame.function).parts;
+    const text own = own_word(file, expression);
+    if (type.empty() && spelling.is_undescribed(own)) {
+        type_knowledge more = knowledge;
+        more.files = &included_files(sources, frame, file);
+        const bool is_at_begin = spelling.is_at_begin();
+        type = source_spelling{names.scratch(), file, expression, function, more, is_at_begin}
+                   .spelled();
+    }
+    const bool is_one_word = expression.type_end == expression.type_begin + 1;
+    if (is_one_word && (type.empty() || (type == own && spelling.is_undescribed(own)))) {
+        const text aliased =
+            type_of_class_alias(names, frame, file, expression.type_begin, sources, knowledge);
+        if (!aliased.empty()) type = aliased;
+    }
+    if (type.ends_with(">") && knowledge.kind_of(own) == name_kind::undescribed &&
+        has_alias_of_header(included_files(sources, frame, file), type)) {
+        type = {};
+    }
+    if (type.ends_with(own) && spelling.is_undescribed(own)) {
+        // A class of a header may be a template whose arguments the compiler deduces.
+        for (const source_outline* each : included_files(sources, frame, file)) {
+            if (each->is_class_template(own)) type = {};
+        }
+    }
+    const text first = type.substr(0, skip_word(type, 0));
+    const text rest = type.substr(first.size());
+    const bool has_scopes = rest.starts_with(":") || builtin_type{}.take(first);
+    if (!first.empty() && !has_scopes && spelling.is_undescribed(first)) {
+        const source_files& files = included_files(sources, frame, file);
+        const text path = path_in_files(names.scratch(), files, first, function, knowledge);
+        if (!path.empty() && spelling.is_inside(path)) type = joined(names.scratch(), path, rest);
+    }
+    return type;
+}
+
 // The type of the `new` at the frame's line and column; "" if that is not certain. The frame must
 // be the direct caller of operator new.
 inline text type_from_source(read_names& names, const code_frame& frame, source_cache& sources,
@@ -31710,36 +31754,7 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
         spelling.believe_class_of(included_files(sources, frame, *file));
     }
     text type = spelling.spelled();
-    if (type.empty() && spelling.is_undescribed(own)) {
-        type_knowledge more = knowledge;
-        more.files = &included_files(sources, frame, *file);
-        type = source_spelling{names.scratch(), *file, *expression, function, more, is_at_begin}
-                   .spelled();
-    }
-    const bool is_one_word = expression->type_end == expression->type_begin + 1;
-    if (is_one_word && (type.empty() || (type == own && spelling.is_undescribed(own)))) {
-        const text aliased =
-            type_of_class_alias(names, frame, *file, expression->type_begin, sources, knowledge);
-        if (!aliased.empty()) type = aliased;
-    }
-    if (type.ends_with(">") && knowledge.kind_of(own) == name_kind::undescribed &&
-        has_alias_of_header(included_files(sources, frame, *file), type)) {
-        type = {};
-    }
-    if (type.ends_with(own) && spelling.is_undescribed(own)) {
-        // A class of a header may be a template whose arguments the compiler deduces.
-        for (const source_outline* each : included_files(sources, frame, *file)) {
-            if (each->is_class_template(own)) type = {};
-        }
-    }
-    const text first = type.substr(0, skip_word(type, 0));
-    const text rest = type.substr(first.size());
-    const bool has_scopes = rest.starts_with(":") || builtin_type{}.take(first);
-    if (!first.empty() && !has_scopes && spelling.is_undescribed(first)) {
-        const source_files& files = included_files(sources, frame, *file);
-        const text path = path_in_files(names.scratch(), files, first, function, knowledge);
-        if (!path.empty() && spelling.is_inside(path)) type = joined(names.scratch(), path, rest);
-    }
+    type = as_headers_say(names, frame, *file, sources, knowledge, spelling, *expression, type);
     if (notes != nullptr) {
         const std::size_t behind = expression->type_end;
         notes->is_array = is_thrown || expression->is_request || file->text_at(behind) == "[";

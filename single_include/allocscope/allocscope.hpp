@@ -5954,13 +5954,20 @@ public:
 
 private:
     static constexpr std::uint64_t piece = detail::page_bytes;
+    static constexpr std::size_t pieces_ahead = 16;  // if a section is read in order
 
     static void read(late_bytes& of, std::uint64_t offset, std::uint64_t size) {
         auto& self = static_cast<section_pieces&>(of);
         if (offset >= self.size_) return;
         if (size > self.size_ - offset) size = self.size_ - offset;
-        const std::size_t end = (offset + size + piece - 1) / piece;
-        for (std::size_t at = offset / piece; at < end;) {
+        std::size_t at = offset / piece;
+        std::size_t end = (offset + size + piece - 1) / piece;
+        const bool is_in_order = at != 0 && self.is_read_[at - 1] && !self.is_read_[at];
+        if (is_in_order && end < at + pieces_ahead) {
+            const std::size_t count = self.is_read_.size();
+            end = at + pieces_ahead < count ? at + pieces_ahead : count;
+        }
+        while (at < end) {
             std::size_t behind = at;
             while (behind < end && !self.is_read_[behind]) self.is_read_[behind++] = true;
             if (behind != at) self.read_pieces(at, behind);
@@ -26235,23 +26242,45 @@ struct probed_word {
 };
 
 // Does the same for many words: one system call for each hundred, and one more for each word that
-// cannot be read.
+// cannot be read. Words of one page are read in one piece with what lies between them, because the
+// kernel works as long for a word as for a page.
 inline void probe_words(probed_word* words, std::size_t count) noexcept {
-    constexpr std::size_t at_once = 100;
+    constexpr std::size_t most_words = 100;
+    constexpr std::size_t word_bytes = sizeof words->word;
     const int saved_errno = errno;
-    std::uintptr_t read[at_once];
-    struct iovec remote[at_once];
+    const pid_t self = ::getpid();
+    char read[page_bytes];
+    std::uint16_t places[most_words];  // of each word, in `read`
+    struct iovec pieces[most_words];
     while (count != 0) {
-        const std::size_t asked = count < at_once ? count : at_once;
-        for (std::size_t i = 0; i < asked; ++i) {
-            remote[i] = {reinterpret_cast<void*>(words[i].address), sizeof read[i]};
+        std::size_t asked = 0;
+        std::size_t piece_count = 0;
+        std::size_t before = 0;  // the bytes of all pieces but the last one
+        std::size_t bytes = 0;   // of all pieces
+        std::uintptr_t begin = 0;
+        for (; asked < count && asked < most_words; ++asked) {
+            const std::uintptr_t address = words[asked].address;
+            std::size_t distance = address - begin;
+            const std::uintptr_t last = begin | (page_bytes - 1);
+            const bool is_near = piece_count != 0 && address >= begin && address + 7 <= last;
+            if (!is_near) {
+                if (bytes + word_bytes > sizeof read) break;
+                begin = address;
+                distance = 0;
+                before = bytes;
+                pieces[piece_count++] = {reinterpret_cast<void*>(address), 0};
+            }
+            if (before + distance + word_bytes > sizeof read) break;
+            places[asked] = static_cast<std::uint16_t>(before + distance);
+            if (places[asked] + word_bytes > bytes) bytes = places[asked] + word_bytes;
+            pieces[piece_count - 1].iov_len = bytes - before;
         }
-        struct iovec local = {read, asked * sizeof read[0]};
-        const ssize_t bytes = ::process_vm_readv(::getpid(), &local, 1, remote, asked, 0);
-        std::size_t done = bytes > 0 ? static_cast<std::size_t>(bytes) / sizeof read[0] : 0;
-        for (std::size_t i = 0; i < done; ++i) {
-            words[i].word = read[i];
-            words[i].is_read = true;
+        struct iovec local = {read, bytes};
+        const ssize_t got = ::process_vm_readv(self, &local, 1, pieces, piece_count, 0);
+        std::size_t done = 0;
+        for (; done < asked && got >= static_cast<ssize_t>(places[done] + word_bytes); ++done) {
+            std::memcpy(&words[done].word, read + places[done], word_bytes);
+            words[done].is_read = true;
         }
         if (done != asked) words[done++].is_read = false;
         words += done;
@@ -36284,12 +36313,20 @@ struct row_sum {
     sample_sums* samples;  // null: every event was recorded
 };
 
+inline by_bytes<row_key> key_of(const named_stack& stack) noexcept {
+    return {{stack.path, stack.place, stack.number, stack.type}};
+}
+
 inline void sum_rows(table<by_bytes<row_key>, row_sum>& rows, const live_window& window,
                      const list<named_stack*>& stacks) {
     for (std::size_t i = 0; i < window.sites.size(); ++i) {
+        if (i + 16 < window.sites.size()) {  // in no cache, because there are so many
+            __builtin_prefetch(&stacks[i + 16]->path);
+            rows.expect(key_of(*stacks[i + 8]));
+        }
         const named_stack& stack = *stacks[i];
         const live_site& site = window.sites[i];
-        row_sum& row = rows[{{stack.path, stack.place, stack.number, stack.type}}];
+        row_sum& row = rows[key_of(stack)];
         row.objects += site.objects;
         row.bytes += site.bytes;
         if (site.samples != nullptr) {

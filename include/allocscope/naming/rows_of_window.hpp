@@ -124,12 +124,20 @@ struct row_sum {
     sample_sums* samples;  // null: every event was recorded
 };
 
+inline by_bytes<row_key> key_of(const named_stack& stack) noexcept {
+    return {{stack.path, stack.place, stack.number, stack.type}};
+}
+
 inline void sum_rows(table<by_bytes<row_key>, row_sum>& rows, const live_window& window,
                      const list<named_stack*>& stacks) {
     for (std::size_t i = 0; i < window.sites.size(); ++i) {
+        if (i + 16 < window.sites.size()) {  // in no cache, because there are so many
+            __builtin_prefetch(&stacks[i + 16]->path);
+            rows.expect(key_of(*stacks[i + 8]));
+        }
         const named_stack& stack = *stacks[i];
         const live_site& site = window.sites[i];
-        row_sum& row = rows[{{stack.path, stack.place, stack.number, stack.type}}];
+        row_sum& row = rows[key_of(stack)];
         row.objects += site.objects;
         row.bytes += site.bytes;
         if (site.samples != nullptr) {

@@ -9,10 +9,12 @@
 #define ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/platform/page_memory.hpp>
 
 #include <cerrno>   // errno
 #include <cstddef>  // size_t
-#include <cstdint>  // uintptr_t
+#include <cstdint>  // uint16_t, uintptr_t
+#include <cstring>  // memcpy
 
 #include <sys/uio.h>  // process_vm_readv
 #include <unistd.h>   // getpid
@@ -41,23 +43,45 @@ struct probed_word {
 };
 
 // Does the same for many words: one system call for each hundred, and one more for each word that
-// cannot be read.
+// cannot be read. Words of one page are read in one piece with what lies between them, because the
+// kernel works as long for a word as for a page.
 inline void probe_words(probed_word* words, std::size_t count) noexcept {
-    constexpr std::size_t at_once = 100;
+    constexpr std::size_t most_words = 100;
+    constexpr std::size_t word_bytes = sizeof words->word;
     const int saved_errno = errno;
-    std::uintptr_t read[at_once];
-    struct iovec remote[at_once];
+    const pid_t self = ::getpid();
+    char read[page_bytes];
+    std::uint16_t places[most_words];  // of each word, in `read`
+    struct iovec pieces[most_words];
     while (count != 0) {
-        const std::size_t asked = count < at_once ? count : at_once;
-        for (std::size_t i = 0; i < asked; ++i) {
-            remote[i] = {reinterpret_cast<void*>(words[i].address), sizeof read[i]};
+        std::size_t asked = 0;
+        std::size_t piece_count = 0;
+        std::size_t before = 0;  // the bytes of all pieces but the last one
+        std::size_t bytes = 0;   // of all pieces
+        std::uintptr_t begin = 0;
+        for (; asked < count && asked < most_words; ++asked) {
+            const std::uintptr_t address = words[asked].address;
+            std::size_t distance = address - begin;
+            const std::uintptr_t last = begin | (page_bytes - 1);
+            const bool is_near = piece_count != 0 && address >= begin && address + 7 <= last;
+            if (!is_near) {
+                if (bytes + word_bytes > sizeof read) break;
+                begin = address;
+                distance = 0;
+                before = bytes;
+                pieces[piece_count++] = {reinterpret_cast<void*>(address), 0};
+            }
+            if (before + distance + word_bytes > sizeof read) break;
+            places[asked] = static_cast<std::uint16_t>(before + distance);
+            if (places[asked] + word_bytes > bytes) bytes = places[asked] + word_bytes;
+            pieces[piece_count - 1].iov_len = bytes - before;
         }
-        struct iovec local = {read, asked * sizeof read[0]};
-        const ssize_t bytes = ::process_vm_readv(::getpid(), &local, 1, remote, asked, 0);
-        std::size_t done = bytes > 0 ? static_cast<std::size_t>(bytes) / sizeof read[0] : 0;
-        for (std::size_t i = 0; i < done; ++i) {
-            words[i].word = read[i];
-            words[i].is_read = true;
+        struct iovec local = {read, bytes};
+        const ssize_t got = ::process_vm_readv(self, &local, 1, pieces, piece_count, 0);
+        std::size_t done = 0;
+        for (; done < asked && got >= static_cast<ssize_t>(places[done] + word_bytes); ++done) {
+            std::memcpy(&words[done].word, read + places[done], word_bytes);
+            words[done].is_read = true;
         }
         if (done != asked) words[done++].is_read = false;
         words += done;

@@ -7,7 +7,8 @@
 //
 // A program may have a hundred megabytes of debug information, but one address needs the entries of
 // one unit and a few hundred names. The whole section has addresses, and its bytes are zero until
-// they are read. The file is opened for each reading, and must then still be the same file.
+// they are read. The file is opened for each reading, and must then still be the same file. A piece
+// behind one that was read is read with the next ones: the code of a program is read in order.
 
 #ifndef ALLOCSCOPE_SYMBOLS_SECTION_PIECES_HPP
 #define ALLOCSCOPE_SYMBOLS_SECTION_PIECES_HPP
@@ -49,13 +50,20 @@ public:
 
 private:
     static constexpr std::uint64_t piece = detail::page_bytes;
+    static constexpr std::size_t pieces_ahead = 16;  // if a section is read in order
 
     static void read(late_bytes& of, std::uint64_t offset, std::uint64_t size) {
         auto& self = static_cast<section_pieces&>(of);
         if (offset >= self.size_) return;
         if (size > self.size_ - offset) size = self.size_ - offset;
-        const std::size_t end = (offset + size + piece - 1) / piece;
-        for (std::size_t at = offset / piece; at < end;) {
+        std::size_t at = offset / piece;
+        std::size_t end = (offset + size + piece - 1) / piece;
+        const bool is_in_order = at != 0 && self.is_read_[at - 1] && !self.is_read_[at];
+        if (is_in_order && end < at + pieces_ahead) {
+            const std::size_t count = self.is_read_.size();
+            end = at + pieces_ahead < count ? at + pieces_ahead : count;
+        }
+        while (at < end) {
             std::size_t behind = at;
             while (behind < end && !self.is_read_[behind]) self.is_read_[behind++] = true;
             if (behind != at) self.read_pieces(at, behind);

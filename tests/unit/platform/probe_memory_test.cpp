@@ -65,3 +65,24 @@ TEST_CASE("probe_words: a word of which only a part is there is gone") {
     CHECK(words[2].word == 5);
     ::munmap(pages, page);
 }
+
+TEST_CASE("probe_words: words in any order, of one page and of several, are each their own") {
+    constexpr std::size_t count = 4096;  // 32 KiB
+    std::vector<std::uintptr_t> values(count + 1);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = i * 3 + 1;
+    for (const std::size_t step : {1U, 2U, 5U, 511U, 513U, 4095U}) {  // backwards with the last one
+        CAPTURE(step);
+        std::vector<probed_word> words;
+        std::size_t at = 0;
+        for (std::size_t i = 0; i < count; ++i, at = (at + step) % count) {
+            words.push_back({address_of(&values[at]), 0, false});
+        }
+        probe_words(words.data(), words.size());
+        at = 0;
+        for (std::size_t i = 0; i < count; ++i, at = (at + step) % count) {
+            CAPTURE(i);
+            REQUIRE(words[i].is_read);
+            REQUIRE(words[i].word == values[at]);
+        }
+    }
+}

@@ -88,6 +88,20 @@ TEST_CASE("section_pieces: what is wanted is there, and little else") {
     CHECK(known_bytes(pieces.bytes()) == bytes);
 }
 
+TEST_CASE("section_pieces: what is wanted in order is read with what follows") {
+    const file_with_section file;
+    arena memory;
+    section_pieces pieces{memory, file.path(), file.identity(), begin, bytes};
+    want(&pieces, 0, 1);
+    CHECK(known_bytes(pieces.bytes()) == 4096);
+    want(&pieces, 4096, 1);
+    CHECK(known_bytes(pieces.bytes()) == 17 * 4096);
+    want(&pieces, 16 * 4096, 1);  // is there
+    CHECK(known_bytes(pieces.bytes()) == 17 * 4096);
+    want(&pieces, 17 * 4096, 1);
+    CHECK(known_bytes(pieces.bytes()) == bytes);
+}
+
 TEST_CASE("section_pieces: a text is wanted to its end") {
     const std::string path = "/tmp/allocscope_text_" + std::to_string(::getpid());
     const std::string text(40000, 'x');

@@ -1,21 +1,33 @@
 #!/usr/bin/env python3
 """How long does the first report on very many places take, and how much memory?
 
-    many_places.py [--include FOLDER] [--compiler CXX] [--functions N]
+    many_places.py [--include FOLDER] [--compiler CXX] [--functions N] [--check]
 
 Generates four units with N functions of 100 allocations each, every one at a line of its own,
 compiles them with -O2 -g and prints what the first and the second report take. N = 250 makes
-100,000 lines; compiling them takes minutes.
+100,000 lines, and a third more rows, because a string has two allocations; compiling them takes
+minutes.
+
+--check counts the instructions of both reports on 4,000 lines with Valgrind's callgrind, and fails
+if they are more than 1 % above the number at GOLDEN, or below: a saving is kept by renewing the
+number. With another compiler the exit code is 77.
 """
 
 import argparse
+import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
+from instructions_per_pair import compiler_version
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 UNITS, CALLS = 4, 100
+# Millions of instructions of both reports on 4,000 lines, with this compiler.
+GOLDEN, GOLDEN_COMPILER, FUNCTIONS_OF_CHECK = 338.7, "g++ 12.2.0", 10
 HEAD = """#include <memory>
 #include <string>
 extern void keep(const void*);
@@ -83,24 +95,54 @@ def unit(number, functions):
     return "\n".join(lines)
 
 
+def build(folder, compiler, include, functions):
+    (folder / "main.cpp").write_text(MAIN % {
+        "declarations": "\n".join(f"void unit_{i}();" for i in range(UNITS)),
+        "calls": "\n".join(f"    unit_{i}();" for i in range(UNITS))}, encoding="utf-8")
+    sources = ["main.cpp"]
+    for number in range(UNITS):
+        sources.append(f"unit_{number}.cpp")
+        (folder / sources[-1]).write_text(unit(number, functions), encoding="utf-8")
+    subprocess.run([compiler, "-std=c++17", "-O2", "-g", "-I", include, *sources, "-o", "program",
+                    "-pthread"], cwd=folder, check=True)
+
+
+def check(folder):
+    """Whether both reports take as many instructions as they should."""
+    # Which functions of libc for texts are used depends on the processor.
+    plain = os.environ | {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-BMI2"}
+    done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
+                           "--toggle-collect=*engine_stats*", folder / "program"],
+                          env=plain, capture_output=True, text=True, check=False)
+    found = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode != 0 or not found:
+        sys.exit(f"the program failed under valgrind:\n{done.stdout}{done.stderr[-2000:]}")
+    counted = int(found.group(1)) / 1e6
+    print(f"both reports on {UNITS * CALLS * FUNCTIONS_OF_CHECK} lines: {counted:.1f} million"
+          f" instructions, GOLDEN is {GOLDEN}")
+    if abs(counted / GOLDEN - 1) <= 0.01:
+        return 0
+    print("slower" if counted > GOLDEN else f"faster: keep it, renew the number in {__file__}")
+    return 1
+
+
 def main():
     asked = argparse.ArgumentParser()
     asked.add_argument("--include", default=str(ROOT / "include"))
     asked.add_argument("--compiler", default="g++")
     asked.add_argument("--functions", type=int, default=250)
+    asked.add_argument("--check", action="store_true")
     wanted = asked.parse_args()
+    if wanted.check and (compiler_version() != GOLDEN_COMPILER or not shutil.which("valgrind")):
+        print(f"skipped: it takes valgrind and {GOLDEN_COMPILER}; this is {compiler_version()}")
+        return 77
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        (folder / "main.cpp").write_text(MAIN % {
-            "declarations": "\n".join(f"void unit_{i}();" for i in range(UNITS)),
-            "calls": "\n".join(f"    unit_{i}();" for i in range(UNITS))}, encoding="utf-8")
-        sources = ["main.cpp"]
-        for number in range(UNITS):
-            sources.append(f"unit_{number}.cpp")
-            (folder / sources[-1]).write_text(unit(number, wanted.functions), encoding="utf-8")
-        subprocess.run([wanted.compiler, "-std=c++17", "-O2", "-g", "-I", wanted.include, *sources,
-                        "-o", "program", "-pthread"], cwd=folder, check=True)
+        build(folder, wanted.compiler, wanted.include,
+              FUNCTIONS_OF_CHECK if wanted.check else wanted.functions)
         # The sources must still be there when it runs: types are read from them.
+        if wanted.check:
+            return check(folder)
         return subprocess.run([folder / "program"], check=False).returncode
 
 

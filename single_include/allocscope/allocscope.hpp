@@ -23111,8 +23111,11 @@ public:
         // With -g1 no entry describes the class, but the name of the function has it.
         const entry_name whole = names_.of(made);
         if (!is_special_member(whole.linkage)) return {};
-        const text path = whole.function.substr(0, whole.function.find('(') - name.size() - 2);
-        return path.ends_with(name) ? path : text{};
+        const std::size_t end = whole.function.find(joined(memory_, "::", name, "("));
+        const text path = end != text::npos ? whole.function.substr(0, end) : text{};
+        const bool is_instance_of =
+            path.ends_with(">") && path.contains(joined(memory_, name, "<"));
+        return is_instance_of || path.ends_with(name) ? path : text{};
     }
 
 private:
@@ -27583,8 +27586,9 @@ private:
         return is_at(at, "sizeof") && !text_at(at + 2).starts_with("\"");
     }
 
-    // Reads `(T)`, `(*p)`, `*p`, `*p[i]`, `(p[0])` or `p[0]` behind `sizeof`; returns its last
-    // token or the bracket before it, and 0 if it is something else. `(p[i])` may be an array type.
+    // Reads `(T)`, `(*p)`, `*p`, `*p[i]`, `(*(p[i]))`, `(p[0])` or `p[0]` behind `sizeof`; returns
+    // its last token or the bracket before it, and 0 if it is something else. `(p[i])` may be an
+    // array type.
     std::size_t read_sizeof(std::size_t at, new_expression& found) const {
         const bool has_brackets = is_at(at, "(");
         const std::size_t value = has_brackets ? at + 1 : at;
@@ -27593,8 +27597,11 @@ private:
         const bool is_target = is_at(value, "*");
         const bool is_element = is_at(index, "[") && (is_target || is_at(index + 1, "0"));
         if (is_element || is_target) {
+            behind = is_element ? file_.partner(index) + 1 : index;
+            const bool is_inner = is_element && is_at(value + 1, "(");
+            if (is_inner && behind == file_.partner(value + 1)) ++behind;
             found.type_begin = value;
-            found.type_end = behind = is_element ? file_.partner(index) + 1 : index;
+            found.type_end = behind;
             found.has_type = found.is_of_variable = true;
         } else if (has_brackets) {
             behind = read_type(value, found);
@@ -28985,16 +28992,14 @@ inline declared_variable object_at(const source_outline& file, std::size_t name)
     return object_of(file, find_variable(file, name), file.is_at(name + 1, "->"));
 }
 
-// The member of `v.member` or `v->member`, if the file defines the class of v; `name` is the token
-// with the name of the member.
-inline declared_variable member_of_variable(const source_outline& file, std::size_t name) {
+// The class of v in `v.member` or `v->member`; `name` is the token with the name of the member. ""
+// if it is not known by one word.
+inline text class_of_owner(const source_outline& file, std::size_t name) {
     const std::size_t owner = name - 2;
     if (owner < 2 || !file.is_word_at(owner) || file.is_any_at(owner - 1, ". -> ::")) return {};
     const declared_variable found = object_at(file, owner);
-    if (!found.is_known() || found.end != found.begin + 1) return {};
-    const text type = file.text_at(found.begin);
-    const std::size_t open = file.is_class_template(type) ? 0 : body_of_class(file, type);
-    return open != 0 ? member_of(file, open, file.text_at(name)) : declared_variable{};
+    const bool is_word = found.is_known() && found.end == found.begin + 1;
+    return is_word ? file.text_at(found.begin) : text{};
 }
 
 }  // namespace symbolize
@@ -29144,7 +29149,7 @@ public:
     }
 
     // The path of the class whose body opens at `open` of this file, in which that of `impl` may be
-    // written as `pool::impl`; "" if it may depend on a template.
+    // written as `pool::impl`; "" if it may depend on a template of which the function is no member.
     text path_of_body(std::size_t open) const {
         std::size_t at = open;
         while (!file_.is_any_at(at - 1, "struct class")) --at;
@@ -29152,17 +29157,32 @@ public:
         for (; file_.is_at(at + 1, "::"); at += 2) {
             path = joined(memory_, path, "::", file_.text_at(at + 2));
         }
-        return path_of(block_around(open), path);
+        const std::size_t around = block_around(open);
+        const text whole = path_of(around, path);
+        const bool is_inner = kind_of_block(file_, around) == block_kind::of_class;
+        return whole.empty() && is_inner ? inner_class(around, path) : whole;
     }
 
     // Whether the place is in the scope of that path.
     bool is_inside(text path) const {
         const text scope = path.substr(0, path.rfind(':') + 1);
-        return plain_name(memory_, name_).starts_with(scope) ||
+        return plain_name(memory_, name_).starts_with(scope) || name_.whole.starts_with(scope) ||
                scopes_around_place().starts_with(scope);
     }
 
 protected:
+    // `slot` in a member of ring<int>, whose body opens at `outer`, is ring<int>::slot. "" if the
+    // function is a member of no such instance.
+    text inner_class(std::size_t outer, text word) const {
+        const text own = class_of_body(file_, outer);
+        for (std::size_t i = 0; i + 1 < name_.components.size(); ++i) {
+            const name_component& component = name_.components[i];
+            if (component.arguments.empty() || component.name != own) continue;
+            return joined(memory_, name_up_to(name_, component), "::", word);
+        }
+        return {};
+    }
+
     // The name with the scopes around the function in which the debug information has it.
     text seen_by_function(text word) const {
         return knowledge_.qualified_in(word, plain_name(memory_, name_));
@@ -29401,8 +29421,13 @@ public:
         }
     }
 
-    // For text that a macro writes inside of these templates.
-    void stand_in(const list<const template_header*>& headers) { headers_ = headers; }
+    // For text that the macro at `use` of a file writes, inside of these templates.
+    void stand_at(const source_outline& file, std::size_t use,
+                  const list<const template_header*>& headers) {
+        headers_ = headers;
+        user_ = &file;
+        use_ = use;
+    }
 
     // The type in tokens of a declaration before that place; "" if it is not certain.
     text spelled(std::size_t begin, std::size_t end) const {
@@ -29497,6 +29522,10 @@ public:
 
     // The type of `v`, `*v`, `v[0]`, `&v`, `v.member` or `v->member`, as `decltype` has it.
     text type_of_value(std::size_t begin, std::size_t end, int depth) const {
+        if (file_.is_at(begin, "(") && file_.partner(begin) + 1 == end) {
+            ++begin;
+            --end;
+        }
         const bool is_element = file_.is_at(end - 1, "]");
         if (is_element || file_.is_at(begin, "*")) {
             const std::size_t first = is_element ? begin : begin + 1;
@@ -29509,16 +29538,38 @@ public:
             type.remove_suffix(1);
             return joined(memory_, type, "&");
         }
+        const std::size_t argument = argument_of_use(begin, end);
+        if (argument != 0) {
+            return type_spelling{memory_, *user_, use_, user_->scope_of(use_), name_, knowledge_}
+                .type_of_value(argument, argument + end - begin, depth);
+        }
         const bool is_pointer = file_.is_at(begin, "&");
         if (!is_pointer && begin + 1 == end) return type_of_variable(begin, depth);
         if (is_pointer && begin + 2 != end) return {};  // a member of what may be const
         text type = type_of_path(is_pointer ? begin + 1 : begin, end, asked_name::variable);
         if (type.empty() && !is_pointer && begin + 3 == end) {
-            type = type_of_declared(member_of_variable(file_, end - 1), depth);
+            type = type_of_member(end - 1, depth);
         }
         if (type.empty() || !is_pointer) return type;
         while (type.ends_with("&")) type.remove_suffix(1);
         return joined(memory_, type, "*");
+    }
+
+    // The type of `v.member` or `v->member`, whose class the file has, or one of the others; `name`
+    // is the token with the name of the member.
+    text type_of_member(std::size_t name, int depth) const {
+        const text owner = class_of_owner(file_, name);
+        if (owner.empty()) return {};
+        found_token body{&file_, body_of_class(file_, owner)};
+        if (body.at == 0 && knowledge_.files != nullptr) {
+            body = class_in_files(*knowledge_.files, owner);
+        }
+        if (body.at == 0 || body.file->is_class_template(owner)) return {};
+        const declared_variable member = member_of(*body.file, body.at, file_.text_at(name));
+        if (body.file == &file_) return type_of_declared(member, depth);
+        return type_spelling{memory_, *body.file, member.begin, body.file->scope_of(member.at),
+                             name_,   knowledge_}
+            .type_of_declared(member, depth);
     }
 
     // What the debug information has for a variable or a member of one. `(&v)->member` is asked for
@@ -29669,6 +29720,20 @@ private:
         constexpr text plain_words =
             "std const volatile void struct class union enum typename true false";
         return is_listed(word, plain_words) || builtin_type{}.take(word);
+    }
+
+    // Where the arguments of the macro have these words; 0: nowhere, or the macro itself declares
+    // the first of them.
+    std::size_t argument_of_use(std::size_t begin, std::size_t end) const {
+        if (user_ == nullptr || find_variable(file_, begin).at != 0) return 0;
+        for (std::size_t at = use_ + 2; at < user_->partner(use_ + 1); ++at) {
+            std::size_t same = 0;
+            while (begin + same < end && file_.text_at(begin + same) == user_->text_at(at + same)) {
+                ++same;
+            }
+            if (begin + same == end) return at;
+        }
+        return 0;
     }
 
     // The type of the variable that is named at `at`, from the debug information or else from the
@@ -29855,19 +29920,10 @@ private:
         return 0;
     }
 
-    // `slot` in a member of ring<int>, whose body opens at `outer`, is ring<int>::slot.
-    text inner_class(std::size_t outer, text word) const {
-        for (const std::size_t i : instantiated_) {
-            const name_component& component = name_.components[i];
-            const bool is_class = i + 1 < name_.components.size();
-            if (!is_class || class_of_body(file_, outer) != component.name) continue;
-            return joined(memory_, name_up_to(name_, component), "::", word);
-        }
-        return {};
-    }
-
     list<const template_header*> headers_;  // outermost first
     list<std::size_t> instantiated_;        // the components of the name that have arguments
+    const source_outline* user_ = nullptr;  // the file with the macro at use_; null: no macro
+    std::size_t use_ = 0;
 
 protected:
     mutable std::size_t member_ = no_position;  // the one that a pack stands for; else: all
@@ -31293,7 +31349,7 @@ public:
           is_at_begin_(is_at_begin) {}
 
     using type_spelling::is_inside;
-    using type_spelling::stand_in;
+    using type_spelling::stand_at;
 
     ALLOCSCOPE_INLINE bool is_at_begin() const noexcept { return is_at_begin_; }
 
@@ -31617,7 +31673,8 @@ private:
         const bool is_alias = knowledge_.is_c && knowledge_.bytes_of(name) == 0;
         return (is_alias || body_of_class(file_, name) != 0) &&
                (knowledge_.kind_of(name) == name_kind::type ||
-                (knowledge_.is_c && file_.last_declared(name) != nullptr)) &&
+                (knowledge_.is_c &&
+                 (file_.last_declared(name) != nullptr || is_in_header(name)))) &&
                find_variable(file_, expression_.type_begin).at == 0 && !is_for_others(name);
     }
 
@@ -31836,6 +31893,8 @@ public:
         return false;
     }
 
+    ALLOCSCOPE_INLINE const source_files& files() const noexcept { return files_; }
+
     bool defines_class(text name) const { return class_in_files(files_, name).at != 0; }
 
     // The definition of a macro where the code asks for memory: the only one, or the only one that
@@ -32031,8 +32090,9 @@ inline text spelled_in_macro(arena& memory, const source_outline& file, std::siz
     type_knowledge believed = knowledge;
     believed.kind = nullptr;
     believed.made = nullptr;  // its tokens have places of their own
+    believed.files = &macros.files();
     source_spelling spelling{memory, made, expression, function, believed};
-    if (expression.function == 0) spelling.stand_in(headers);
+    if (expression.function == 0) spelling.stand_at(file, at, headers);
     return spelling.spelled();
 }
 

@@ -62,7 +62,7 @@ __attribute__((noinline)) static void pass(const part_t* from, long n) {
     keep(memcpy(malloc(sizeof(struct node)), node, sizeof(struct node)));  /* node */
     keep(ALLOCATE(union cell));                   /* cell */
     KEEP(aligned_alloc(32, 4 * sizeof(double)));  /* double */
-    byte* bytes = (byte*)malloc(n + 300);         /* unsigned char */
+    byte* bytes = (byte*)malloc(n + 300);         /* unsigned char; -g1: ? */
     keep(bytes);
     keep(wcsdup(L"wide"));                        /* wchar_t */
     keep_two(strdup("text"), calloc(2, sizeof(part_t))); /* char, part_t */
@@ -70,7 +70,7 @@ __attribute__((noinline)) static void pass(const part_t* from, long n) {
     keep_two(malloc(n + 8), ALLOCATE(int));              /* ?, int or ? */
 }
 __attribute__((noinline)) static void name(void) {
-    line = malloc(count + 400);                          /* char */
+    line = malloc(count + 400);                          /* char; -g1: ? */
     shelf.title = malloc(count + 401 + sizeof("..."));   /* char */
     numbers = malloc(6 * sizeof *numbers);               /* long double */
 }
@@ -80,11 +80,11 @@ struct node* (*pages)[2];
 FILE* stream;
 char* message;
 __attribute__((noinline)) static void point(struct entry* to) {
-    to->text = malloc(count + 402);                      /* char */
+    to->text = malloc(count + 402);                      /* char; -g1: ? */
     char* const fixed = malloc(count + 403);             /* char */
     keep(fixed);
-    grid = malloc(7 * sizeof *grid);                     /* int */
-    pages = calloc(3, sizeof(pages[0]));                 /* node* */
+    grid = malloc(7 * sizeof *grid);                     /* int; -g1: ? */
+    pages = calloc(3, sizeof(pages[0]));                 /* node*; -g1: ? */
 }
 __attribute__((noinline)) static void print(const char* format, ...) {
     va_list values;
@@ -145,19 +145,23 @@ def types_of(allocscope, compiler, folder, name, flags):
 
 def main():
     allocscope, compiler = sys.argv[1:]
-    wanted = {row: set(line.split("/* ")[1].split(" */")[0].removesuffix(" or ?").split(", "))
-              for row, line in enumerate(SOURCE.splitlines(), 1) if "/* " in line}
+    notes = {row: line.split("/* ")[1].split(" */")[0]
+             for row, line in enumerate(SOURCE.splitlines(), 1) if "/* " in line}
+    wanted = {row: set(note.split(";")[0].removesuffix(" or ?").split(", "))
+              for row, note in notes.items()}
     # gcc gives both requests of a line one place, clang each its own: "?, int or ?".
-    may_be_unknown = {row for row, line in enumerate(SOURCE.splitlines(), 1) if " or ? */" in line}
+    may_be_unknown = {row for row, note in notes.items() if note.endswith(" or ?")}
+    unknown_with_g1 = {row for row, note in notes.items() if note.endswith("; -g1: ?")}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         forms = [["-O0"], ["-O2"]]
         if "clang" not in compiler:
             # With -flto the variables of the file are in another unit than the code.
             forms.append(["-O0", "-flto"])
+            forms.append(["-O2", "-g1"])
         for level in forms:
             found = types_of(allocscope, compiler, folder, "program.c", ["-x", "c", *level])
-            for row in may_be_unknown:
+            for row in may_be_unknown | (unknown_with_g1 if "-g1" in level else set()):
                 if found[row] == {"?"}:
                     found[row] = wanted[row]
             if found != wanted:

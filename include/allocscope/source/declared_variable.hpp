@@ -257,16 +257,14 @@ inline declared_variable object_at(const source_outline& file, std::size_t name)
     return object_of(file, find_variable(file, name), file.is_at(name + 1, "->"));
 }
 
-// The member of `v.member` or `v->member`, if the file defines the class of v; `name` is the token
-// with the name of the member.
-inline declared_variable member_of_variable(const source_outline& file, std::size_t name) {
+// The class of v in `v.member` or `v->member`; `name` is the token with the name of the member. ""
+// if it is not known by one word.
+inline text class_of_owner(const source_outline& file, std::size_t name) {
     const std::size_t owner = name - 2;
     if (owner < 2 || !file.is_word_at(owner) || file.is_any_at(owner - 1, ". -> ::")) return {};
     const declared_variable found = object_at(file, owner);
-    if (!found.is_known() || found.end != found.begin + 1) return {};
-    const text type = file.text_at(found.begin);
-    const std::size_t open = file.is_class_template(type) ? 0 : body_of_class(file, type);
-    return open != 0 ? member_of(file, open, file.text_at(name)) : declared_variable{};
+    const bool is_word = found.is_known() && found.end == found.begin + 1;
+    return is_word ? file.text_at(found.begin) : text{};
 }
 
 }  // namespace symbolize

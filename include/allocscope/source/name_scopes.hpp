@@ -70,7 +70,7 @@ public:
     }
 
     // The path of the class whose body opens at `open` of this file, in which that of `impl` may be
-    // written as `pool::impl`; "" if it may depend on a template.
+    // written as `pool::impl`; "" if it may depend on a template of which the function is no member.
     text path_of_body(std::size_t open) const {
         std::size_t at = open;
         while (!file_.is_any_at(at - 1, "struct class")) --at;
@@ -78,17 +78,32 @@ public:
         for (; file_.is_at(at + 1, "::"); at += 2) {
             path = joined(memory_, path, "::", file_.text_at(at + 2));
         }
-        return path_of(block_around(open), path);
+        const std::size_t around = block_around(open);
+        const text whole = path_of(around, path);
+        const bool is_inner = kind_of_block(file_, around) == block_kind::of_class;
+        return whole.empty() && is_inner ? inner_class(around, path) : whole;
     }
 
     // Whether the place is in the scope of that path.
     bool is_inside(text path) const {
         const text scope = path.substr(0, path.rfind(':') + 1);
-        return plain_name(memory_, name_).starts_with(scope) ||
+        return plain_name(memory_, name_).starts_with(scope) || name_.whole.starts_with(scope) ||
                scopes_around_place().starts_with(scope);
     }
 
 protected:
+    // `slot` in a member of ring<int>, whose body opens at `outer`, is ring<int>::slot. "" if the
+    // function is a member of no such instance.
+    text inner_class(std::size_t outer, text word) const {
+        const text own = class_of_body(file_, outer);
+        for (std::size_t i = 0; i + 1 < name_.components.size(); ++i) {
+            const name_component& component = name_.components[i];
+            if (component.arguments.empty() || component.name != own) continue;
+            return joined(memory_, name_up_to(name_, component), "::", word);
+        }
+        return {};
+    }
+
     // The name with the scopes around the function in which the debug information has it.
     text seen_by_function(text word) const {
         return knowledge_.qualified_in(word, plain_name(memory_, name_));

@@ -201,8 +201,9 @@ private:
         return is_at(at, "sizeof") && !text_at(at + 2).starts_with("\"");
     }
 
-    // Reads `(T)`, `(*p)`, `*p`, `*p[i]`, `(p[0])` or `p[0]` behind `sizeof`; returns its last
-    // token or the bracket before it, and 0 if it is something else. `(p[i])` may be an array type.
+    // Reads `(T)`, `(*p)`, `*p`, `*p[i]`, `(*(p[i]))`, `(p[0])` or `p[0]` behind `sizeof`; returns
+    // its last token or the bracket before it, and 0 if it is something else. `(p[i])` may be an
+    // array type.
     std::size_t read_sizeof(std::size_t at, new_expression& found) const {
         const bool has_brackets = is_at(at, "(");
         const std::size_t value = has_brackets ? at + 1 : at;
@@ -211,8 +212,11 @@ private:
         const bool is_target = is_at(value, "*");
         const bool is_element = is_at(index, "[") && (is_target || is_at(index + 1, "0"));
         if (is_element || is_target) {
+            behind = is_element ? file_.partner(index) + 1 : index;
+            const bool is_inner = is_element && is_at(value + 1, "(");
+            if (is_inner && behind == file_.partner(value + 1)) ++behind;
             found.type_begin = value;
-            found.type_end = behind = is_element ? file_.partner(index) + 1 : index;
+            found.type_end = behind;
             found.has_type = found.is_of_variable = true;
         } else if (has_brackets) {
             behind = read_type(value, found);

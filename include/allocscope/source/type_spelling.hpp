@@ -21,6 +21,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/source/declared_variable.hpp>
+#include <allocscope/source/included_files.hpp>
 #include <allocscope/source/local_names.hpp>
 #include <allocscope/source/name_scopes.hpp>
 #include <allocscope/source/new_expressions.hpp>
@@ -67,8 +68,13 @@ public:
         }
     }
 
-    // For text that a macro writes inside of these templates.
-    void stand_in(const list<const template_header*>& headers) { headers_ = headers; }
+    // For text that the macro at `use` of a file writes, inside of these templates.
+    void stand_at(const source_outline& file, std::size_t use,
+                  const list<const template_header*>& headers) {
+        headers_ = headers;
+        user_ = &file;
+        use_ = use;
+    }
 
     // The type in tokens of a declaration before that place; "" if it is not certain.
     text spelled(std::size_t begin, std::size_t end) const {
@@ -163,6 +169,10 @@ public:
 
     // The type of `v`, `*v`, `v[0]`, `&v`, `v.member` or `v->member`, as `decltype` has it.
     text type_of_value(std::size_t begin, std::size_t end, int depth) const {
+        if (file_.is_at(begin, "(") && file_.partner(begin) + 1 == end) {
+            ++begin;
+            --end;
+        }
         const bool is_element = file_.is_at(end - 1, "]");
         if (is_element || file_.is_at(begin, "*")) {
             const std::size_t first = is_element ? begin : begin + 1;
@@ -175,16 +185,38 @@ public:
             type.remove_suffix(1);
             return joined(memory_, type, "&");
         }
+        const std::size_t argument = argument_of_use(begin, end);
+        if (argument != 0) {
+            return type_spelling{memory_, *user_, use_, user_->scope_of(use_), name_, knowledge_}
+                .type_of_value(argument, argument + end - begin, depth);
+        }
         const bool is_pointer = file_.is_at(begin, "&");
         if (!is_pointer && begin + 1 == end) return type_of_variable(begin, depth);
         if (is_pointer && begin + 2 != end) return {};  // a member of what may be const
         text type = type_of_path(is_pointer ? begin + 1 : begin, end, asked_name::variable);
         if (type.empty() && !is_pointer && begin + 3 == end) {
-            type = type_of_declared(member_of_variable(file_, end - 1), depth);
+            type = type_of_member(end - 1, depth);
         }
         if (type.empty() || !is_pointer) return type;
         while (type.ends_with("&")) type.remove_suffix(1);
         return joined(memory_, type, "*");
+    }
+
+    // The type of `v.member` or `v->member`, whose class the file has, or one of the others; `name`
+    // is the token with the name of the member.
+    text type_of_member(std::size_t name, int depth) const {
+        const text owner = class_of_owner(file_, name);
+        if (owner.empty()) return {};
+        found_token body{&file_, body_of_class(file_, owner)};
+        if (body.at == 0 && knowledge_.files != nullptr) {
+            body = class_in_files(*knowledge_.files, owner);
+        }
+        if (body.at == 0 || body.file->is_class_template(owner)) return {};
+        const declared_variable member = member_of(*body.file, body.at, file_.text_at(name));
+        if (body.file == &file_) return type_of_declared(member, depth);
+        return type_spelling{memory_, *body.file, member.begin, body.file->scope_of(member.at),
+                             name_,   knowledge_}
+            .type_of_declared(member, depth);
     }
 
     // What the debug information has for a variable or a member of one. `(&v)->member` is asked for
@@ -335,6 +367,20 @@ private:
         constexpr text plain_words =
             "std const volatile void struct class union enum typename true false";
         return is_listed(word, plain_words) || builtin_type{}.take(word);
+    }
+
+    // Where the arguments of the macro have these words; 0: nowhere, or the macro itself declares
+    // the first of them.
+    std::size_t argument_of_use(std::size_t begin, std::size_t end) const {
+        if (user_ == nullptr || find_variable(file_, begin).at != 0) return 0;
+        for (std::size_t at = use_ + 2; at < user_->partner(use_ + 1); ++at) {
+            std::size_t same = 0;
+            while (begin + same < end && file_.text_at(begin + same) == user_->text_at(at + same)) {
+                ++same;
+            }
+            if (begin + same == end) return at;
+        }
+        return 0;
     }
 
     // The type of the variable that is named at `at`, from the debug information or else from the
@@ -521,19 +567,10 @@ private:
         return 0;
     }
 
-    // `slot` in a member of ring<int>, whose body opens at `outer`, is ring<int>::slot.
-    text inner_class(std::size_t outer, text word) const {
-        for (const std::size_t i : instantiated_) {
-            const name_component& component = name_.components[i];
-            const bool is_class = i + 1 < name_.components.size();
-            if (!is_class || class_of_body(file_, outer) != component.name) continue;
-            return joined(memory_, name_up_to(name_, component), "::", word);
-        }
-        return {};
-    }
-
     list<const template_header*> headers_;  // outermost first
     list<std::size_t> instantiated_;        // the components of the name that have arguments
+    const source_outline* user_ = nullptr;  // the file with the macro at use_; null: no macro
+    std::size_t use_ = 0;
 
 protected:
     mutable std::size_t member_ = no_position;  // the one that a pack stands for; else: all

@@ -107,8 +107,11 @@ public:
         // With -g1 no entry describes the class, but the name of the function has it.
         const entry_name whole = names_.of(made);
         if (!is_special_member(whole.linkage)) return {};
-        const text path = whole.function.substr(0, whole.function.find('(') - name.size() - 2);
-        return path.ends_with(name) ? path : text{};
+        const std::size_t end = whole.function.find(joined(memory_, "::", name, "("));
+        const text path = end != text::npos ? whole.function.substr(0, end) : text{};
+        const bool is_instance_of =
+            path.ends_with(">") && path.contains(joined(memory_, name, "<"));
+        return is_instance_of || path.ends_with(name) ? path : text{};
     }
 
 private:

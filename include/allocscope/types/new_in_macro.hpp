@@ -61,6 +61,8 @@ public:
         return false;
     }
 
+    ALLOCSCOPE_INLINE const source_files& files() const noexcept { return files_; }
+
     bool defines_class(text name) const { return class_in_files(files_, name).at != 0; }
 
     // The definition of a macro where the code asks for memory: the only one, or the only one that
@@ -256,8 +258,9 @@ inline text spelled_in_macro(arena& memory, const source_outline& file, std::siz
     type_knowledge believed = knowledge;
     believed.kind = nullptr;
     believed.made = nullptr;  // its tokens have places of their own
+    believed.files = &macros.files();
     source_spelling spelling{memory, made, expression, function, believed};
-    if (expression.function == 0) spelling.stand_in(headers);
+    if (expression.function == 0) spelling.stand_at(file, at, headers);
     return spelling.spelled();
 }
 

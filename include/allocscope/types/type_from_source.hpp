@@ -53,7 +53,7 @@ public:
           is_at_begin_(is_at_begin) {}
 
     using type_spelling::is_inside;
-    using type_spelling::stand_in;
+    using type_spelling::stand_at;
 
     ALLOCSCOPE_INLINE bool is_at_begin() const noexcept { return is_at_begin_; }
 
@@ -377,7 +377,8 @@ private:
         const bool is_alias = knowledge_.is_c && knowledge_.bytes_of(name) == 0;
         return (is_alias || body_of_class(file_, name) != 0) &&
                (knowledge_.kind_of(name) == name_kind::type ||
-                (knowledge_.is_c && file_.last_declared(name) != nullptr)) &&
+                (knowledge_.is_c &&
+                 (file_.last_declared(name) != nullptr || is_in_header(name)))) &&
                find_variable(file_, expression_.type_begin).at == 0 && !is_for_others(name);
     }
 

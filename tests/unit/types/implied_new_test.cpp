@@ -185,6 +185,18 @@ TEST_CASE("implied_new: what is asked for in the arguments of a macro") {
           "part if as large");
 }
 
+TEST_CASE("implied_new: the size is that of what an argument of the macro points to") {
+    const std::string get = "#define GET(p) ((p) = malloc(sizeof(*(p))))\n";
+    const std::string list = "struct list { other* last; part** parts; }; ";
+    CHECK(type_at_mark(get + "void f() { other* o; part* q; @GET(q); }") == "part");
+    CHECK(type_at_mark(get + list + "void f(list* l) { @GET(l->parts[2]); }") == "part");
+    CHECK(type_at_mark(get + list + "void f(list* l) { @GET(l->last); }") == "other");
+    CHECK(type_at_mark(get + "void f() { other* o; @GET(q); }") == "?");
+    CHECK(type_at_mark(get + "void f() { other* o; @GET(o[1].q); }") == "?");
+    const std::string make = "#define MAKE(p) other* p = malloc(sizeof(*p))\n";
+    CHECK(type_at_mark(make + "void f() { part* q; if (q) { @MAKE(q); } }") == "?");
+}
+
 TEST_CASE("implied_new: the size stands in the argument of a macro") {
     const std::string get = "#define GET(n) (malloc(n))\n";
     const std::string own = "#ifndef GET\n" + get + "#endif\n";

@@ -37,6 +37,9 @@ TEST_CASE("sizes_in_requests: the size of what a pointer points to") {
     CHECK(type_of("malloc(sizeof *q)") == "?");
     CHECK(type_of("malloc(n * sizeof *pp[i + 1])") == "part");
     CHECK(type_of("malloc(n * sizeof(*pp[1]))") == "part");
+    CHECK(type_of("malloc(n * sizeof(*(pp[1])))") == "part");
+    CHECK(type_of("malloc(n * sizeof(*(p)))") == "part");
+    CHECK(type_of("malloc(n * sizeof(*(pp[1]) + 1))") == "?");
     CHECK(type_of("malloc(n * sizeof pp[1])") == "?");
     CHECK(type_of("malloc(n * sizeof *pp[1].n)") == "?");
     CHECK(type_of("malloc(sizeof *p[0])") == "?");
@@ -79,6 +82,31 @@ TEST_CASE("sizes_in_requests: without debug information, a declaration tells wha
     CHECK(type_of("typedef struct { char* text; } line_t;" + use) == "char");
     CHECK(type_of("typedef struct { char* other; } line_t;" + use) == "?");
     CHECK(type_of("typedef struct line line_t;" + use) == "?");
+}
+
+TEST_CASE("sizes_in_requests: with -g1, a header has the class of a member") {
+    const source_file header{
+        "struct list { part** parts; char* text; };\n"
+        "template <class T> struct any { T* text; };\n"
+        "typedef struct { long n; } part_t;\n"};
+    const std::string name = header.path().substr(header.path().rfind('/') + 1);
+    const auto type_of = [&](const std::string& statements, bool is_c = false) {
+        const source_file file{"#include \"" + name + "\"\nvoid f(list* l, any<int>* a) { " +
+                               statements + " }\n"};
+        allocscope::symbolize::type_knowledge knowledge;
+        knowledge.kind = [](void*, allocscope::plain::text) {
+            return allocscope::symbolize::name_kind::undescribed;
+        };
+        knowledge.is_c = is_c;
+        return type_at(file.path(), 2, 0, "f", knowledge);
+    };
+    CHECK(type_of("l->parts = malloc(3 * sizeof *l->parts);") == "part*");
+    CHECK(type_of("l->parts[1] = malloc(sizeof *l->parts[1]);") == "part");
+    CHECK(type_of("l->other = malloc(3 * sizeof *l->other);") == "?");
+    CHECK(type_of("a->text = malloc(3 * sizeof *a->text);") == "?");
+    CHECK(type_of("l->text = (void*)malloc(sizeof(part_t));", true) == "part_t");
+    CHECK(type_of("int part_t; l->any = malloc(sizeof(part_t));", true) == "?");
+    CHECK(type_of("l->any = malloc(sizeof(other_t));", true) == "?");
 }
 
 TEST_CASE("sizes_in_requests: in C, an alias of a header is no variable") {

@@ -28435,12 +28435,13 @@ private:
             const bool is_last = is_at(i, ";");
             if (!is_last && (!has_body || !is_at(i, ","))) continue;
             std::size_t name = i - 1;
-            while (is_any_at(name, ") ]") && partner(name) > at) {  // (*name)(int)
+            while (is_any_at(name, ") ]") && partner(name) > at) {  // (*name)(int), name(int)
                 const std::size_t open = partner(name);
-                name = !is_at(open - 1, ")") && is_at(name, ")") ? name - 1 : open - 1;
+                const bool is_around = is_at(name, ")") && name + 1 != i && !is_at(open - 1, ")");
+                name = is_around ? name - 1 : open - 1;
             }
             add_meaning(text_at(name), meaning);
-            declare(text_at(i - 1), at);
+            declare(text_at(name), at);
             if (is_last) return;
         }
     }
@@ -28623,8 +28624,13 @@ struct local_name {
     bool is_of_function = false;  // declared in a function; otherwise in a class
     std::size_t at = 0;           // the token that declares it
     std::size_t block = 0;        // the brace around it
-    std::size_t begin = 0;        // the first token of what an alias stands for
+    // What an alias stands for; nothing: it cannot be read. In `typedef void (*run)(int)` more
+    // of it is behind the name, which is at `end`.
+    std::size_t begin = 0;
     std::size_t end = 0;
+    std::size_t behind = 0;
+
+    bool has_more() const noexcept { return behind > end + 1; }
 };
 
 enum class block_kind { of_function, of_class, of_namespace };
@@ -28652,26 +28658,33 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
     const bool is_used = file.is_at(at, "using");
     if (!is_typedef && !is_used && file.text_at(at) != name) return {};
     std::size_t end = at;
-    bool is_simple = true;  // neither a function nor an array
-    bool has_body = false;
+    std::size_t body = 0;  // its last token
+    bool is_only = true;   // not one of several names
     while (end < before && !file.is_at(end, ";")) {
-        if (is_typedef && file.is_at(end, "{") && file.partner(end) > end) {
-            end = file.partner(end);
-            has_body = true;
-        }
-        if (file.is_at(end, "[") || (is_typedef && file.is_at(end, "("))) {
-            is_simple = false;
+        if (is_typedef) {
+            if (file.is_any_at(end, "{ (") && file.partner(end) > end) end = file.partner(end);
+            if (file.is_at(end, "}")) body = end;
+            const std::size_t behind = file.is_at(end, "<") ? file.behind_angles(end) : 0;
+            if (file.is_at(end, ",")) is_only = false;
+            if (behind > end) end = behind - 1;
         }
         ++end;
     }
-    if (end == before) return {};
+    if (end >= before) return {};
     const text previous = file.text_at(at - 1);
-    if (has_body) {
-        found.what = local_name::kind::other;
-        return found;
-    }
-    if (is_typedef || is_used) {
-        if (is_typedef && file.text_at(--end) != name) return {};
+    found.what = local_name::kind::alias;
+    found.behind = end;
+    if (is_typedef) {
+        std::size_t own = end;
+        while (own > at && file.text_at(own) != name) --own;
+        if (own == at) return {};
+        const bool is_class = body + 1 == own && file.is_any_at(own + 1, "; ,");
+        if (is_class) found.what = local_name::kind::other;
+        if (body == 0 && is_only) {
+            found.begin = at + 1;
+            found.end = own;
+        }
+    } else if (is_used) {
         found.begin = at + 1;
         found.end = end;
     } else if (previous == "using" && file.is_at(at + 1, "=")) {
@@ -28680,9 +28693,7 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
     } else {
         found.what = is_listed(previous, "struct class union enum") ? local_name::kind::other
                                                                     : local_name::kind::none;
-        return found;
     }
-    found.what = is_simple ? local_name::kind::alias : local_name::kind::other;
     return found;
 }
 
@@ -29486,6 +29497,10 @@ public:
                 const bool may_be_bare = !known.empty() || is_argument;
                 if (word.empty() || (!may_be_bare && is_bare_template(i, end, word))) return false;
             }
+            // `const` of a pointer stands behind it, and what follows an array or a function in it.
+            const bool is_pointer = word.ends_with("*") && word.size() > 1;
+            if (is_pointer && file_.is_at(first - 1, "const") && first > begin) return false;
+            if (is_declarator(word) && !is_argument_at(first, i, begin, end)) return false;
             if (word.ends_with("&") && word.size() > 1) {
                 // `const` does not reach through a reference, and a reference to one is one.
                 if (first > begin && file_.is_at(first - 1, "const")) type.cut(type.size() - 5);
@@ -29706,6 +29721,24 @@ public:
     }
 
 private:
+    // Whether the type has a part behind the place of a name, as `void (*)(int)` and `int[3]`.
+    // Nothing more can be written behind that.
+    static bool is_declarator(text type) noexcept {
+        return type.size() > 1 && (type.ends_with(")") || type.ends_with("]"));
+    }
+
+    // Whether the tokens from `first` to `last` are a whole type, or a whole argument.
+    bool is_argument_at(std::size_t first, std::size_t last, std::size_t begin,
+                        std::size_t end) const {
+        return (first == begin || file_.is_any_at(first - 1, "< ,")) &&
+               (last + 1 >= end || file_.is_any_at(last + 1, "> ,"));
+    }
+
+    // The element of an array, and of the arrays in it; other types are as they are.
+    static text element_of(text type) noexcept {
+        return type.ends_with("]") ? type.substr(0, type.find('[')) : type;
+    }
+
     // Whether a variable with that type may be a copy in a lambda, where the debug information has
     // it as constant: `decltype(v)` is the type of what was copied.
     bool may_be_captured(text type) const {
@@ -29801,6 +29834,7 @@ private:
         local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
         // The compiler's name of box<alias> shows what the alias stands for.
         const bool is_replaced = is_in_template() || depth > 0 || at > begin;
+        if (local.what == local_name::kind::none) local = of_own_class(word);
         const bool is_outside = local.what == local_name::kind::none && !is_parameter(word);
         if (is_outside && (depth > 0 || (at > begin && !qualified_type(word).empty()))) {
             local = alias_in_namespace(file_, begin, word);
@@ -29810,12 +29844,18 @@ private:
             text_out type{memory_};
             const bool is_wanted = is_replaced || local.is_of_function;
             const bool is_read =
-                is_wanted && depth < most_aliases && write(type, local.begin, local.end, depth + 1);
-            if (is_read) return type.view();
+                is_wanted && depth < most_aliases &&
+                write(type, local.begin, local.end, depth + 1) &&
+                (!local.has_more() || write(type, local.end + 1, local.behind, depth + 1));
+            // `new row` makes the elements of `typedef int row[3]`.
+            const bool is_all = depth == 0 && at == begin && at + 1 == end;
+            if (is_read) return is_all ? element_of(type.view()) : type.view();
             if (local.is_of_function) at = end;
         }
         const bool is_local = local.what != local_name::kind::none && local.is_of_function;
-        return is_replaced && !is_local ? described_path(at, end) : text{};
+        const text known = is_replaced && !is_local ? described_path(at, end) : text{};
+        if (known.empty() && is_replaced && local.what == local_name::kind::alias) at = end;
+        return known;
     }
 
     // The same as of_template(), but from the debug information. That has other parameters than the
@@ -29866,6 +29906,15 @@ private:
             all << arguments[i] << (mark != nullptr ? *mark : text{});
         }
         return all.view();
+    }
+
+    // What the class declares whose member, defined outside of it, the function is.
+    local_name of_own_class(text word) const {
+        const std::size_t count = name_.components.size();
+        if (count < 2 || is_in_template()) return {};
+        const std::size_t open = body_of_class(file_, name_.components[count - 2].name);
+        const local_name found = find_local_name(file_, open, word);
+        return open != 0 && found.block == open ? found : local_name{};
     }
 
     // The class that a member names without arguments: `pool` in a member of app::pool<int> is
@@ -31738,9 +31787,9 @@ inline text type_of_class_alias(read_names& names, const code_frame& frame,
         const found_token open =
             class_in_files(included_files(sources, frame, file), function.components[i - 2].name);
         if (open.at == 0) continue;
-        const local_name found = find_local_name(*open.file, open.at + 1, name);
+        const local_name found = find_local_name(*open.file, open.at, name);
         if (found.what == local_name::kind::none || found.block != open.at) continue;
-        if (found.what != local_name::kind::alias) return {};
+        if (found.what != local_name::kind::alias || found.has_more()) return {};
         return spelled_elsewhere(names.scratch(), *open.file, found.at, found.begin, found.end,
                                  function, knowledge);
     }

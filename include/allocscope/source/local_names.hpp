@@ -40,8 +40,13 @@ struct local_name {
     bool is_of_function = false;  // declared in a function; otherwise in a class
     std::size_t at = 0;           // the token that declares it
     std::size_t block = 0;        // the brace around it
-    std::size_t begin = 0;        // the first token of what an alias stands for
+    // What an alias stands for; nothing: it cannot be read. In `typedef void (*run)(int)` more
+    // of it is behind the name, which is at `end`.
+    std::size_t begin = 0;
     std::size_t end = 0;
+    std::size_t behind = 0;
+
+    bool has_more() const noexcept { return behind > end + 1; }
 };
 
 enum class block_kind { of_function, of_class, of_namespace };
@@ -69,26 +74,33 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
     const bool is_used = file.is_at(at, "using");
     if (!is_typedef && !is_used && file.text_at(at) != name) return {};
     std::size_t end = at;
-    bool is_simple = true;  // neither a function nor an array
-    bool has_body = false;
+    std::size_t body = 0;  // its last token
+    bool is_only = true;   // not one of several names
     while (end < before && !file.is_at(end, ";")) {
-        if (is_typedef && file.is_at(end, "{") && file.partner(end) > end) {
-            end = file.partner(end);
-            has_body = true;
-        }
-        if (file.is_at(end, "[") || (is_typedef && file.is_at(end, "("))) {
-            is_simple = false;
+        if (is_typedef) {
+            if (file.is_any_at(end, "{ (") && file.partner(end) > end) end = file.partner(end);
+            if (file.is_at(end, "}")) body = end;
+            const std::size_t behind = file.is_at(end, "<") ? file.behind_angles(end) : 0;
+            if (file.is_at(end, ",")) is_only = false;
+            if (behind > end) end = behind - 1;
         }
         ++end;
     }
-    if (end == before) return {};
+    if (end >= before) return {};
     const text previous = file.text_at(at - 1);
-    if (has_body) {
-        found.what = local_name::kind::other;
-        return found;
-    }
-    if (is_typedef || is_used) {
-        if (is_typedef && file.text_at(--end) != name) return {};
+    found.what = local_name::kind::alias;
+    found.behind = end;
+    if (is_typedef) {
+        std::size_t own = end;
+        while (own > at && file.text_at(own) != name) --own;
+        if (own == at) return {};
+        const bool is_class = body + 1 == own && file.is_any_at(own + 1, "; ,");
+        if (is_class) found.what = local_name::kind::other;
+        if (body == 0 && is_only) {
+            found.begin = at + 1;
+            found.end = own;
+        }
+    } else if (is_used) {
         found.begin = at + 1;
         found.end = end;
     } else if (previous == "using" && file.is_at(at + 1, "=")) {
@@ -97,9 +109,7 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
     } else {
         found.what = is_listed(previous, "struct class union enum") ? local_name::kind::other
                                                                     : local_name::kind::none;
-        return found;
     }
-    found.what = is_simple ? local_name::kind::alias : local_name::kind::other;
     return found;
 }
 

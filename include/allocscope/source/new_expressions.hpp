@@ -491,12 +491,13 @@ private:
             const bool is_last = is_at(i, ";");
             if (!is_last && (!has_body || !is_at(i, ","))) continue;
             std::size_t name = i - 1;
-            while (is_any_at(name, ") ]") && partner(name) > at) {  // (*name)(int)
+            while (is_any_at(name, ") ]") && partner(name) > at) {  // (*name)(int), name(int)
                 const std::size_t open = partner(name);
-                name = !is_at(open - 1, ")") && is_at(name, ")") ? name - 1 : open - 1;
+                const bool is_around = is_at(name, ")") && name + 1 != i && !is_at(open - 1, ")");
+                name = is_around ? name - 1 : open - 1;
             }
             add_meaning(text_at(name), meaning);
-            declare(text_at(i - 1), at);
+            declare(text_at(name), at);
             if (is_last) return;
         }
     }

@@ -133,6 +133,10 @@ public:
                 const bool may_be_bare = !known.empty() || is_argument;
                 if (word.empty() || (!may_be_bare && is_bare_template(i, end, word))) return false;
             }
+            // `const` of a pointer stands behind it, and what follows an array or a function in it.
+            const bool is_pointer = word.ends_with("*") && word.size() > 1;
+            if (is_pointer && file_.is_at(first - 1, "const") && first > begin) return false;
+            if (is_declarator(word) && !is_argument_at(first, i, begin, end)) return false;
             if (word.ends_with("&") && word.size() > 1) {
                 // `const` does not reach through a reference, and a reference to one is one.
                 if (first > begin && file_.is_at(first - 1, "const")) type.cut(type.size() - 5);
@@ -353,6 +357,24 @@ public:
     }
 
 private:
+    // Whether the type has a part behind the place of a name, as `void (*)(int)` and `int[3]`.
+    // Nothing more can be written behind that.
+    static bool is_declarator(text type) noexcept {
+        return type.size() > 1 && (type.ends_with(")") || type.ends_with("]"));
+    }
+
+    // Whether the tokens from `first` to `last` are a whole type, or a whole argument.
+    bool is_argument_at(std::size_t first, std::size_t last, std::size_t begin,
+                        std::size_t end) const {
+        return (first == begin || file_.is_any_at(first - 1, "< ,")) &&
+               (last + 1 >= end || file_.is_any_at(last + 1, "> ,"));
+    }
+
+    // The element of an array, and of the arrays in it; other types are as they are.
+    static text element_of(text type) noexcept {
+        return type.ends_with("]") ? type.substr(0, type.find('[')) : type;
+    }
+
     // Whether a variable with that type may be a copy in a lambda, where the debug information has
     // it as constant: `decltype(v)` is the type of what was copied.
     bool may_be_captured(text type) const {
@@ -448,6 +470,7 @@ private:
         local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
         // The compiler's name of box<alias> shows what the alias stands for.
         const bool is_replaced = is_in_template() || depth > 0 || at > begin;
+        if (local.what == local_name::kind::none) local = of_own_class(word);
         const bool is_outside = local.what == local_name::kind::none && !is_parameter(word);
         if (is_outside && (depth > 0 || (at > begin && !qualified_type(word).empty()))) {
             local = alias_in_namespace(file_, begin, word);
@@ -457,12 +480,18 @@ private:
             text_out type{memory_};
             const bool is_wanted = is_replaced || local.is_of_function;
             const bool is_read =
-                is_wanted && depth < most_aliases && write(type, local.begin, local.end, depth + 1);
-            if (is_read) return type.view();
+                is_wanted && depth < most_aliases &&
+                write(type, local.begin, local.end, depth + 1) &&
+                (!local.has_more() || write(type, local.end + 1, local.behind, depth + 1));
+            // `new row` makes the elements of `typedef int row[3]`.
+            const bool is_all = depth == 0 && at == begin && at + 1 == end;
+            if (is_read) return is_all ? element_of(type.view()) : type.view();
             if (local.is_of_function) at = end;
         }
         const bool is_local = local.what != local_name::kind::none && local.is_of_function;
-        return is_replaced && !is_local ? described_path(at, end) : text{};
+        const text known = is_replaced && !is_local ? described_path(at, end) : text{};
+        if (known.empty() && is_replaced && local.what == local_name::kind::alias) at = end;
+        return known;
     }
 
     // The same as of_template(), but from the debug information. That has other parameters than the
@@ -513,6 +542,15 @@ private:
             all << arguments[i] << (mark != nullptr ? *mark : text{});
         }
         return all.view();
+    }
+
+    // What the class declares whose member, defined outside of it, the function is.
+    local_name of_own_class(text word) const {
+        const std::size_t count = name_.components.size();
+        if (count < 2 || is_in_template()) return {};
+        const std::size_t open = body_of_class(file_, name_.components[count - 2].name);
+        const local_name found = find_local_name(file_, open, word);
+        return open != 0 && found.block == open ? found : local_name{};
     }
 
     // The class that a member names without arguments: `pool` in a member of app::pool<int> is

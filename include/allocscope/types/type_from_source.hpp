@@ -442,9 +442,9 @@ inline text type_of_class_alias(read_names& names, const code_frame& frame,
         const found_token open =
             class_in_files(included_files(sources, frame, file), function.components[i - 2].name);
         if (open.at == 0) continue;
-        const local_name found = find_local_name(*open.file, open.at + 1, name);
+        const local_name found = find_local_name(*open.file, open.at, name);
         if (found.what == local_name::kind::none || found.block != open.at) continue;
-        if (found.what != local_name::kind::alias) return {};
+        if (found.what != local_name::kind::alias || found.has_more()) return {};
         return spelled_elsewhere(names.scratch(), *open.file, found.at, found.begin, found.end,
                                  function, knowledge);
     }

@@ -225,7 +225,7 @@ TEST_CASE("called_name: an alias of the element type") {
     CHECK(of("typedef struct { int n; } part;", "part") == "part");
     CHECK(of("namespace a { using number = long; }", "number") == "number");
     CHECK(of("using number = long;\n#else\nusing number = int;", "number") == "number");
-    CHECK(of("typedef int row[3];", "row") == "row");
+    CHECK(of("typedef int row[3];", "row") == "int[3]");
 }
 
 TEST_CASE("called_name: the members that a constructor initialises") {

@@ -348,6 +348,12 @@ TEST_CASE("implied_new: a macro of a header in the folder of the file") {
                                 "int n; @BOTH(part);") == "?");
     const std::string maybe = "#if A\n#define NOTE(n) new other\n#endif\n" + make;
     CHECK(type_at_mark(maybe + "#define NAMED(T) MAKE(T); NOTE(1)\nint n; @NAMED(part);") == "?");
+    // Both definitions ask: which one counts is not certain.
+    const std::string either =
+        "#if A\n#define NOTE(n) new other\n#else\n"
+        "#define NOTE(n) new third\n#endif\n" +
+        make;
+    CHECK(type_at_mark(either + "#define NAMED(T) MAKE(T); NOTE(1)\nint n; @NAMED(part);") == "?");
     const allocscope_test::source_file included{make};
     const std::string again = "#include \".." + included.path() + "\"\n#include \"" +
                               included.path().substr(included.path().rfind('/') + 1) + "\"\n";

@@ -73,7 +73,8 @@ public:
     // written as `pool::impl`; "" if it may depend on a template of which the function is no member.
     text path_of_body(std::size_t open) const {
         std::size_t at = open;
-        while (!file_.is_any_at(at - 1, "struct class")) --at;
+        while (!file_.is_any_at(at - 1, "struct class union")) --at;
+        if (at == open) at = file_.partner(open) + 1;  // typedef struct {} name;
         text path = file_.text_at(at);
         for (; file_.is_at(at + 1, "::"); at += 2) {
             path = joined(memory_, path, "::", file_.text_at(at + 2));
@@ -84,11 +85,16 @@ public:
         return whole.empty() && is_inner ? inner_class(around, path) : whole;
     }
 
-    // Whether the place is in the scope of that path.
+    // Whether the place is in the scope of that path, or sees it by `using namespace`.
     bool is_inside(text path) const {
         const text scope = path.substr(0, path.rfind(':') + 1);
-        return plain_name(memory_, name_).starts_with(scope) || name_.whole.starts_with(scope) ||
-               scopes_around_place().starts_with(scope);
+        bool is_seen = plain_name(memory_, name_).starts_with(scope) ||
+                       scopes_around_place().starts_with(scope);
+        for (const name_declaration* each = file_.last_declared("namespace");
+             each != nullptr && !is_seen; each = file_.declared_before(*each)) {
+            is_seen = is_around(*each) && scope == joined(memory_, path_behind(each->at + 2), "::");
+        }
+        return is_seen;
     }
 
 protected:

@@ -15,6 +15,7 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/source/included_files.hpp>
+#include <allocscope/source/local_names.hpp>
 #include <allocscope/source/name_scopes.hpp>
 #include <allocscope/source/new_expressions.hpp>
 #include <allocscope/source/type_knowledge.hpp>
@@ -31,7 +32,7 @@ inline bool has_other_base(const source_files& files, text name, int left = 8) {
     const found_token open = class_in_files(files, name);
     if (open.at == 0) return left < 8;  // the function is in a namespace
     std::size_t at = open.at;
-    while (!open.file->is_any_at(at - 1, ": struct class")) --at;
+    while (!open.file->is_any_at(at - 1, ": struct class union")) --at;
     if (!open.file->is_at(at - 1, ":")) return false;
     for (; at < open.at; ++at) {
         const bool is_base = open.file->is_any_at(at + 1, ", {");
@@ -53,7 +54,11 @@ inline text path_in_files(arena& memory, const source_files& files, text own,
     for (const source_outline* each : files) {
         const name_declaration* other = each->last_declared(own);
         for (; other != nullptr; other = each->declared_before(*other)) {
-            if (!each->is_any_at(other->at - 1, "struct class ::")) return own;
+            // `typedef struct { ... } own;` has the body in it.
+            const local_name found = declared_at(*each, other->at, each->tokens().size(), own);
+            const bool is_around = each == open.file && found.what == local_name::kind::other &&
+                                   other->at < open.at && open.at < found.behind;
+            if (!is_around && !each->is_any_at(other->at - 1, "struct class ::")) return own;
         }
     }
     return name_scopes{memory, *open.file, open.at, function, knowledge}.path_of_body(open.at);

@@ -62,3 +62,43 @@ TEST_CASE("path_in_files: a class of a header has the scopes that the header sho
     CHECK(type_of("sink = @new page", "main", "#define page other\n") == "?");
     CHECK(type_of("sink = @new COLOUR", "main") == "?");
 }
+
+TEST_CASE("path_in_files: a class that a typedef names has the scopes of the typedef") {
+    const source_file header{
+        "namespace deep {\ntypedef struct { int n; } thing;\n"
+        "typedef struct named { int n; } other;\ntypedef struct same { int n; } same;\n"
+        "typedef union { int n; } bits;\ntypedef struct { int n; } *pointer;\n"
+        "struct plain { int n; };\ntypedef plain alias;\n}\n"
+        "namespace b {\ntypedef struct { int n; } page;\nnamespace c { struct page { int n; }; "
+        "}\n}\n"};
+    const std::string name = header.path().substr(header.path().rfind('/') + 1);
+    const auto type_of = [&](const std::string& before, const std::string& made,
+                             const char* function) {
+        const marked_source marked{"typedef union { int n; void f() { } } first;\n#include \"" +
+                                   name + "\"\n" + before + " void f() { sink = @new " + made +
+                                   "; }"};
+        allocscope::symbolize::type_knowledge knowledge;
+        knowledge.kind = [](void*, allocscope::plain::text) {
+            return allocscope::symbolize::name_kind::undescribed;
+        };
+        return type_at(marked.path(), marked.line(), marked.column(), function, knowledge);
+    };
+    CHECK(type_of("", "thing", "deep::f()") == "deep::thing");
+    CHECK(type_of("", "other", "deep::f()") == "deep::named");
+    CHECK(type_of("", "same", "deep::f()") == "deep::same");
+    CHECK(type_of("", "bits", "deep::f()") == "deep::bits");
+    CHECK(type_of("", "pointer", "deep::f()") == "pointer");
+    CHECK(type_of("", "alias", "deep::f()") == "alias");
+    CHECK(type_of("", "page", "b::c::f()") == "page");
+    // A member of a union
+    CHECK(type_of("", "thing", "first::f()") == "thing");
+    // In the same file
+    CHECK(type_of("namespace own { typedef struct { int n; } part; }", "part", "own::f()") ==
+          "own::part");
+    CHECK(type_of("namespace own { typedef long part; }", "part", "own::f()") == "part");
+    // Made visible
+    CHECK(type_of("using namespace deep;", "plain", "f()") == "deep::plain");
+    CHECK(type_of("using namespace deep;", "thing", "f()") == "deep::thing");
+    CHECK(type_of("namespace n { using namespace deep; }", "thing", "f()") == "thing");
+    CHECK(type_of("using namespace other;", "thing", "f()") == "thing");
+}

@@ -22202,481 +22202,6 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_NAMED_STACK_HPP
 
-// type_names.hpp - the names of types in the debug information of one unit, and their sizes.
-
-#ifndef ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
-#define ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// One type of a unit. Types with the same name form a chain.
-struct named_type {
-    text whole;               // its own name with its template arguments
-    text qualified;           // with its scopes; "" if one of these is a function or a template
-    text within;              // these scopes, if `qualified` is ""
-    std::uint64_t bytes = 0;  // of an object; 0: unknown, or not a class
-    const named_type* next = nullptr;
-    std::size_t defaults = 0;  // how many of its last template arguments are the defaults
-};
-
-class type_names {
-public:
-    // The unit must have been loaded. Types that dwz moved to partial units are included.
-    explicit type_names(const debug_unit& unit) : names_(unit.home->memory()) {
-        arena scratch;
-        imported_units all{scratch, this};
-        all.add(unit);
-        for (std::size_t i = 0; i < all.units.size(); ++i) add_types_of(*all.units[i], all);
-    }
-
-    // A type or a namespace, by its own name: "widget" for app::widget<int>.
-    ALLOCSCOPE_INLINE bool has(text name) const { return names_.find(name) != nullptr; }
-
-    // Whether only classes with template arguments have this name.
-    bool is_template(text name) const {
-        const named_type* type = all(name);
-        if (type == nullptr) return false;
-        while (type != nullptr && type->whole.contains("<")) type = type->next;
-        return type == nullptr;
-    }
-
-    // False with -g1: the unit describes no types, but perhaps the scopes of functions.
-    ALLOCSCOPE_INLINE bool has_sizes() const noexcept { return has_sizes_; }
-
-    // What the name means in `function`, which has its scopes before it: the name with the
-    // namespaces and classes around it. The innermost scope is searched first. "" if the meaning is
-    // not certain.
-    text qualified(text name, text function) const {
-        text found;
-        std::size_t scope_bytes = 0;
-        for (const named_type* type = all(name); type != nullptr; type = type->next) {
-            if (type->qualified.empty()) {
-                if (may_be_within(type->within, function)) return {};
-                continue;
-            }
-            const std::size_t bytes = type->qualified.size() - name.size();
-            if (!is_around(type->qualified.substr(0, bytes), function)) continue;
-            if (found.empty() || bytes > scope_bytes) {
-                found = type->qualified;
-                scope_bytes = bytes;
-            }
-        }
-        return found;
-    }
-
-    // The only type with that name, with its scopes; "" if there are several, or if it is not
-    // certain. A `using` or a base class can make it visible anywhere.
-    text only(text name) const {
-        const named_type* const first = all(name);
-        for (const named_type* type = first; type != nullptr; type = type->next) {
-            if (type->qualified != first->qualified) return {};
-        }
-        return first != nullptr ? first->qualified : text{};
-    }
-
-    // Whether all types with that path are classes or enumerations whose sizes are known. Those of
-    // app::chain<int>::node and app::chain<char>::node have the path "app::chain::node".
-    bool are_classes(text path) const {
-        const std::size_t colons = path.rfind(':');
-        const text own = path.substr(colons == text::npos ? 0 : colons + 1);
-        const text scope = path.substr(0, colons == text::npos ? 0 : colons - 1);
-        bool is_found = false;
-        for (const named_type* type = all(own); type != nullptr; type = type->next) {
-            const bool is_named = !type->qualified.empty();
-            if (is_named ? type->qualified != path : type->within != scope) continue;
-            if (type->bytes == 0) return false;
-            is_found = true;
-        }
-        return is_found;
-    }
-
-    // All types with that name. The name has no template arguments. Null: there are none.
-    const named_type* all(text name) const {
-        const named_type* const* first = names_.find(name);
-        return first != nullptr ? *first : nullptr;
-    }
-
-private:
-    struct open_scope {
-        std::int64_t depth = 0;
-        text name;
-        bool is_named = true;        // whether a name in it can be spelled
-        named_type* type = nullptr;  // if it is a class
-    };
-
-    // A unit, and the partial units that it imports, each once.
-    struct imported_units {
-        ALLOCSCOPE_INLINE imported_units(arena& memory, type_names* made)
-            : of(made), units(memory), known(memory) {}
-        void add(const debug_unit& unit) {
-            type_names*& reader = known[unit.header.first_entry | unit.header.file];
-            if (reader == nullptr) units.push_back(&unit);
-            reader = of;
-        }
-        type_names* of;
-        list<const debug_unit*> units;
-        table<std::uint64_t, type_names*> known;
-    };
-
-    static constexpr text unnamed_namespace = "(anonymous namespace)";
-
-    void add_types_of(const debug_unit& unit, imported_units& all);
-
-    // Only partial units are added. With -flto whole units are imported, too: these are other
-    // source files.
-    static ALLOCSCOPE_INLINE void add_imported(const debug_unit& unit, entry_walker& walker,
-                                               imported_units& all) {
-        std::uint16_t name = 0;
-        detail::dwarf_value value;
-        while (walker.next_value(name, value)) {
-            if (name != detail::dwarf::at_import) continue;
-            const debug_unit* imported =
-                unit.home->unit_of_entry(detail::dwarf_reference(unit.header, value));
-            if (imported != nullptr && imported->is_partial) all.add(*imported);
-        }
-    }
-
-    void read_entry(const debug_unit& unit, entry_walker& walker, named_type& into) {
-        std::uint16_t name = 0;
-        detail::dwarf_value value;
-        while (walker.next_value(name, value)) {
-            if (name == detail::dwarf::at_name) {
-                into.whole = detail::dwarf_text(unit.home->sections(), unit.header, value);
-            } else if (name == detail::dwarf::at_byte_size) {
-                into.bytes = value.number;
-            } else if (name == detail::dwarf::at_signature) {
-                const debug_units::told_type told = unit.home->read_type(value.number);
-                into.bytes = told.bytes;
-                if (into.whole.empty()) into.whole = told.name;
-            }
-        }
-    }
-
-    // "app::" encloses "app::run", and so does "app::(anonymous namespace)::".
-    static bool is_around(text scope, text function) noexcept {
-        constexpr text unnamed = "(anonymous namespace)::";
-        while (!scope.empty()) {
-            text& shorter = scope.starts_with(unnamed) ? scope : function;
-            if (shorter.starts_with(unnamed)) {
-                shorter.remove_prefix(unnamed.size());
-            } else if (function.empty() || scope.front() != function.front()) {
-                return false;
-            } else {
-                scope.remove_prefix(1);
-                function.remove_prefix(1);
-            }
-        }
-        return true;
-    }
-
-    // A type in a template or a function is meant only there. Some scopes have no names.
-    static bool may_be_within(text scope, text function) noexcept {
-        return scope.empty() || scope.ends_with("::") || scope.contains("::::") ||
-               is_around(scope, function);
-    }
-
-    // Returns the new entry; null if there is an equal one.
-    named_type* add(arena& memory, text own, const named_type& type) {
-        has_sizes_ = has_sizes_ || type.bytes != 0;
-        const auto known = names_.insert(own);
-        int looked_at = 0;  // the search is short, because equal entries are close to each other
-        for (const named_type* at = known.value; at != nullptr && looked_at < 8; at = at->next) {
-            if (at->qualified == type.qualified && at->within == type.within &&
-                at->whole == type.whole && at->bytes == type.bytes) {
-                return nullptr;
-            }
-            ++looked_at;
-        }
-        named_type* kept = memory.make<named_type>(type);
-        kept->next = known.value;
-        known.value = kept;
-        return kept;
-    }
-
-    // Whether the argument of a template parameter is the default.
-    static ALLOCSCOPE_INLINE bool is_default(entry_walker& walker) {
-        std::uint16_t name = 0;
-        detail::dwarf_value value;
-        bool is_flagged = false;
-        while (walker.next_value(name, value)) {
-            is_flagged = is_flagged || name == detail::dwarf::at_default_value;
-        }
-        return is_flagged;
-    }
-
-    static ALLOCSCOPE_INLINE bool is_template_parameter(std::uint16_t tag) noexcept {
-        return tag == detail::dwarf::tag_template_type_parameter ||
-               tag == detail::dwarf::tag_template_value_parameter ||
-               tag == detail::dwarf::tag_template_template_parameter;
-    }
-
-    table<text, const named_type*> names_;
-    bool has_sizes_ = false;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-// The loop sees every entry of a unit, except those of functions that describe no type.
-ALLOCSCOPE_COOL_BEGIN
-
-namespace symbolize {
-
-ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, imported_units& all) {
-    arena scratch;
-    arena& memory = unit.home->memory();
-    list<open_scope> open{scratch};
-    std::size_t next_scope = 0;
-    entry_walker walker = unit.walk(unit.header.first_entry);
-    walker.next();  // the unit itself is not a scope
-    while (walker.next()) {
-        const abbreviation* shape = walker.shape();
-        if (shape == nullptr) {
-            if (!open.empty() && open.back().depth + 1 == walker.depth()) open.pop_back();
-            continue;
-        }
-        const std::uint16_t tag = shape->tag;
-        if (tag == detail::dwarf::tag_imported_unit) add_imported(unit, walker, all);
-        if (!open.empty() && open.back().type != nullptr && is_template_parameter(tag) &&
-            open.back().depth + 1 == walker.depth()) {
-            // clang also marks one with another argument behind it.
-            std::size_t& defaults = open.back().type->defaults;
-            defaults = is_default(walker) ? defaults + 1 : 0;
-        }
-        if (!shape->opens_scope && !shape->names_type) continue;
-        const std::int64_t depth = walker.depth();
-        if (shape->opens_scope) {
-            while (next_scope < unit.scopes.size() &&
-                   unit.scopes[next_scope].begin < walker.offset()) {
-                ++next_scope;
-            }
-            if (tag == detail::dwarf::tag_subprogram && next_scope < unit.scopes.size() &&
-                unit.scopes[next_scope].begin == walker.offset() &&
-                !unit.scopes[next_scope].has_types) {
-                walker.skip_children(unit.scopes[next_scope].end);
-                continue;
-            }
-        }
-        const bool is_scope = shape->opens_scope;
-        named_type type;
-        read_entry(unit, walker, type);
-        const open_scope outer = open.empty() ? open_scope{} : open.back();
-        const bool is_unnamed = tag == detail::dwarf::tag_namespace && type.whole.empty();
-        const text own =
-            is_unnamed ? unnamed_namespace : type.whole.substr(0, type.whole.find('<'));
-        const text qualified = outer.name.empty() ? own : joined(memory, outer.name, "::", own);
-        named_type* kept = nullptr;
-        if (names_a_type(tag) && !type.whole.empty()) {
-            (outer.is_named ? type.qualified : type.within) =
-                outer.is_named ? qualified : outer.name;
-            kept = add(memory, own, type);
-        }
-        if (!is_scope) continue;
-        const bool is_named = outer.is_named && !own.empty() && own.size() >= type.whole.size() &&
-                              tag != detail::dwarf::tag_subprogram;
-        open.push_back({depth, qualified, is_named, kept});
-    }
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
-
-// class_size.hpp - compares the size of a block with that of an object of a type.
-
-#ifndef ALLOCSCOPE_SOURCE_CLASS_SIZE_HPP
-#define ALLOCSCOPE_SOURCE_CLASS_SIZE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-enum class size_fit {
-    unknown,  // no description of the class, or several with this name
-    same,
-    other
-};
-
-// The size of a pointer or of an arithmetic type, as pretty_type or C spells it; 0: it is neither.
-inline std::uint64_t bytes_of_plain_type(text type) noexcept {
-    // Not static: g++ would give it a symbol that keeps a plugin mapped after dlclose.
-    constexpr struct {
-        const char* name;
-        std::uint8_t bytes;
-    } arithmetic[] = {
-        {"bool", 1},         {"char", 1},           {"signed char", 1}, {"unsigned char", 1},
-        {"short", 2},        {"unsigned short", 2}, {"int", 4},         {"unsigned", 4},
-        {"unsigned int", 4}, {"wchar_t", 4},        {"char32_t", 4},    {"float", 4},
-        {"long", 8},         {"unsigned long", 8},  {"long long", 8},   {"unsigned long long", 8},
-        {"double", 8},       {"long double", 16},   {"std::byte", 1},   {"_Bool", 1}};
-    if (type.ends_with("*")) return sizeof(void*);
-    for (const auto& each : arithmetic) {
-        if (type == each.name) return each.bytes;
-    }
-    return 0;
-}
-
-// `type` is spelled as by a demangler or in a source file. A class inside a function is looked up
-// by its own name, because the debug information does not have the parameters of that function.
-inline size_fit compare_size(arena& memory, text type, const type_names& known,
-                             std::uint64_t block_bytes) {
-    const std::uint64_t plain = bytes_of_plain_type(type);
-    if (plain != 0) return plain == block_bytes ? size_fit::same : size_fit::other;
-    // No class has this name in the debug information.
-    const bool is_string = type == "std::string";
-    const function_name name =
-        parse_function_name(memory, is_string ? text{"std::basic_string<char>"} : type);
-    if (!name.is_known()) return size_fit::unknown;
-    const name_component& own = name.last();
-    const text path{name.whole.data(),
-                    static_cast<std::size_t>(own.name.end() - name.whole.data())};
-    // Of classes of the standard library nobody writes the arguments that are the defaults.
-    const bool is_standard = path.starts_with("std::");
-    const text wanted =
-        pretty_type(memory, is_standard ? type : joined(memory, own.name, own.arguments));
-    bool is_scoped = false;  // a class with that name is in that scope
-    for (const named_type* each = known.all(own.name); each != nullptr; each = each->next) {
-        is_scoped = is_scoped || (each->qualified == path && each->bytes != 0);
-    }
-    size_fit fit = size_fit::unknown;
-    for (const named_type* each = known.all(own.name); each != nullptr; each = each->next) {
-        const bool is_outer = each->qualified.size() < path.size() && !each->qualified.empty() &&
-                              path.ends_with(each->qualified);  // not that of the function
-        if (is_outer || (is_scoped && each->qualified != path)) continue;
-        const bool is_alias = each->bytes == 0;  // or only declared: its size is unknown
-        if (is_alias && own.arguments.empty()) return size_fit::unknown;
-        const text whole =
-            is_standard ? joined(memory, each->qualified, each->whole.substr(own.name.size()))
-                        : each->whole;
-        if (is_alias || pretty_type(memory, whole) != wanted) continue;
-        if (each->bytes == block_bytes) return size_fit::same;
-        fit = size_fit::other;
-    }
-    return fit;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SOURCE_CLASS_SIZE_HPP
-
-// code_location.hpp - what is known about a code address: module, symbol, logical frames.
-
-#ifndef ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
-#define ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace symbolize {
-
-struct code_frame {
-    text function;      // demangled; "" when unknown
-    text linkage_name;  // the linker's name; "" when the debug information has none
-    text file;          // with its directory, as the debug information has it; "" unknown
-    int line = 0;       // 0: unknown
-    int column = 0;
-    std::uint64_t built_ns = 0;  // when the file of its module was written; 0: not known
-    bool is_inlined = false;
-    // True: the compiler gave the call no line, and this is a line close to it.
-    bool is_nearby = false;
-    // True: the only known line is the library's, and it is left out because readers would take it
-    // for a line of this function.
-    bool is_line_withheld = false;
-    // True: the compiler made this function (implicit_function.hpp); its line is that of the class.
-    bool is_implicit = false;
-    bool may_be_implicit = false;
-};
-
-// A line and column of a source file.
-struct line_and_column {
-    std::uint32_t line = 0;
-    std::uint32_t column = 0;
-};
-
-// A few places in one source file, the most telling first.
-class source_places {
-public:
-    // The array is not copied. There is at least one place.
-    source_places(const line_and_column* places, std::size_t count) noexcept
-        : begin_(places), count_(count), first_line_(places->line), last_line_(places->line) {
-        for (std::size_t i = 1; i < count; ++i) {
-            if (places[i].line < first_line_) first_line_ = places[i].line;
-            if (places[i].line > last_line_) last_line_ = places[i].line;
-        }
-    }
-
-    std::size_t count() const noexcept { return count_; }
-
-    // The number of the place; count(): it is none of them. Asked for every row of a function.
-    std::size_t find(std::uint32_t line, std::uint32_t column) const noexcept {
-        if (line < first_line_ || line > last_line_) return count_;
-        std::size_t i = 0;
-        while (i < count_ && (begin_[i].line != line || begin_[i].column != column)) ++i;
-        return i;
-    }
-
-private:
-    const line_and_column* begin_;
-    std::size_t count_;
-    std::uint32_t first_line_;
-    std::uint32_t last_line_;
-};
-
-// The nearest lines before and after a call, in the same function and file, that differ from the
-// line of the call; 0: there is none.
-struct lines_near_call {
-    int before = 0;
-    int behind = 0;
-    int before_column = 0;  // 0: the code before is that of an inlined call
-};
-
-struct code_location {
-    std::uint64_t address = 0;
-    text module;                      // path of the program or library; "" when in none
-    std::uint64_t module_offset = 0;  // the linked address, as in addr2line and objdump
-    bool is_unloaded = false;         // the module is gone, and so is its file
-    text symbol;                      // demangled function of .symtab or .dynsym; "" unknown
-    std::uint64_t symbol_offset = 0;  // distance from that function's start
-    // Innermost first; at least one when a symbol or a line is known.
-    list<code_frame> frames;
-};
-
-// Whether a file is a library of the C and C++ implementation, or of a compiler's runtime, or the
-// loader, by its name. No row needs a line of these, so their debug information is not read even if
-// it is installed.
-inline bool is_system_library(text path) noexcept {
-    const std::size_t slash = path.rfind('/');
-    if (slash != text::npos) path.remove_prefix(slash + 1);
-    constexpr const char* names[] = {
-        "libc.so",      "libc-2",      "libstdc++.so",   "libc++.so",
-        "libc++abi.so", "libgcc_s.so", "libm.so",        "libpthread.so",
-        "libdl.so",     "librt.so",    "ld-linux",       "liballocscope_preload.so",
-        "libgomp.so",   "libomp.so",   "libgfortran.so", "libquadmath.so"};
-    for (const text name : names) {
-        if (path.starts_with(name)) return true;
-    }
-    return false;
-}
-
-// Whether a file is a header of libstdc++ or libc++. Everything in such a header belongs to the
-// library, even a function whose scope is missing in the debug information.
-inline bool is_standard_header(text file) noexcept {
-    // This is asked several times for each frame, and few paths have a '+'.
-    return file.find('+') != text::npos && file.contains("/include/c++/");
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
-
 // entry_facts.hpp - what one entry of the debug information says about a function or a type.
 
 #ifndef ALLOCSCOPE_SYMBOLS_ENTRY_FACTS_HPP
@@ -23031,6 +22556,505 @@ private:
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_ENTRY_NAMES_HPP
+
+// type_names.hpp - the names of types in the debug information of one unit, and their sizes.
+
+#ifndef ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
+#define ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// One type of a unit. Types with the same name form a chain.
+struct named_type {
+    text whole;               // its own name with its template arguments
+    text qualified;           // with its scopes; "" if one of these is a function or a template
+    text within;              // these scopes, if `qualified` is ""
+    std::uint64_t bytes = 0;  // of an object; 0: unknown, or not a class
+    const named_type* next = nullptr;
+    std::size_t defaults = 0;  // how many of its last template arguments are the defaults
+};
+
+class type_names {
+public:
+    // The unit must have been loaded. Types that dwz moved to partial units are included.
+    explicit type_names(const debug_unit& unit) : names_(unit.home->memory()) {
+        arena scratch;
+        imported_units all{scratch, this};
+        all.add(unit);
+        for (std::size_t i = 0; i < all.units.size(); ++i) add_types_of(*all.units[i], all);
+    }
+
+    // A type or a namespace, by its own name: "widget" for app::widget<int>.
+    ALLOCSCOPE_INLINE bool has(text name) const { return names_.find(name) != nullptr; }
+
+    // Whether only classes with template arguments have this name.
+    bool is_template(text name) const {
+        const named_type* type = all(name);
+        if (type == nullptr) return false;
+        while (type != nullptr && type->whole.contains("<")) type = type->next;
+        return type == nullptr;
+    }
+
+    // False with -g1: the unit describes no types, but perhaps the scopes of functions.
+    ALLOCSCOPE_INLINE bool has_sizes() const noexcept { return has_sizes_; }
+
+    // What the name means in `function`, which has its scopes before it: the name with the
+    // namespaces and classes around it. The innermost scope is searched first. "" if the meaning is
+    // not certain.
+    text qualified(text name, text function) const {
+        text found;
+        std::size_t scope_bytes = 0;
+        for (const named_type* type = all(name); type != nullptr; type = type->next) {
+            if (type->qualified.empty()) {
+                if (may_be_within(type->within, function)) return {};
+                continue;
+            }
+            const std::size_t bytes = type->qualified.size() - name.size();
+            if (!is_around(type->qualified.substr(0, bytes), function)) continue;
+            if (found.empty() || bytes > scope_bytes) {
+                found = type->qualified;
+                scope_bytes = bytes;
+            }
+        }
+        return found;
+    }
+
+    // The only type with that name, with its scopes; "" if there are several, or if it is not
+    // certain. A `using` or a base class can make it visible anywhere.
+    text only(text name) const {
+        const named_type* const first = all(name);
+        for (const named_type* type = first; type != nullptr; type = type->next) {
+            if (type->qualified != first->qualified) return {};
+        }
+        return first != nullptr ? first->qualified : text{};
+    }
+
+    // Whether all types with that path are classes or enumerations whose sizes are known. Those of
+    // app::chain<int>::node and app::chain<char>::node have the path "app::chain::node".
+    bool are_classes(text path) const {
+        const std::size_t colons = path.rfind(':');
+        const text own = path.substr(colons == text::npos ? 0 : colons + 1);
+        const text scope = path.substr(0, colons == text::npos ? 0 : colons - 1);
+        bool is_found = false;
+        for (const named_type* type = all(own); type != nullptr; type = type->next) {
+            const bool is_named = !type->qualified.empty();
+            if (is_named ? type->qualified != path : type->within != scope) continue;
+            if (type->bytes == 0) return false;
+            is_found = true;
+        }
+        return is_found;
+    }
+
+    // All types with that name. The name has no template arguments. Null: there are none.
+    const named_type* all(text name) const {
+        const named_type* const* first = names_.find(name);
+        return first != nullptr ? *first : nullptr;
+    }
+
+private:
+    struct open_scope {
+        std::int64_t depth = 0;
+        text name;
+        bool is_named = true;        // whether a name in it can be spelled
+        named_type* type = nullptr;  // if it is a class
+    };
+
+    // A unit, and the partial units that it imports, each once.
+    struct imported_units {
+        ALLOCSCOPE_INLINE imported_units(arena& memory, type_names* made)
+            : of(made), units(memory), known(memory) {}
+        void add(const debug_unit& unit) {
+            type_names*& reader = known[unit.header.first_entry | unit.header.file];
+            if (reader == nullptr) units.push_back(&unit);
+            reader = of;
+        }
+        type_names* of;
+        list<const debug_unit*> units;
+        table<std::uint64_t, type_names*> known;
+    };
+
+    static constexpr text unnamed_namespace = "(anonymous namespace)";
+
+    void add_types_of(const debug_unit& unit, imported_units& all);
+
+    // Only partial units are added. With -flto whole units are imported, too: these are other
+    // source files.
+    static ALLOCSCOPE_INLINE void add_imported(const debug_unit& unit, entry_walker& walker,
+                                               imported_units& all) {
+        std::uint16_t name = 0;
+        detail::dwarf_value value;
+        while (walker.next_value(name, value)) {
+            if (name != detail::dwarf::at_import) continue;
+            const debug_unit* imported =
+                unit.home->unit_of_entry(detail::dwarf_reference(unit.header, value));
+            if (imported != nullptr && imported->is_partial) all.add(*imported);
+        }
+    }
+
+    void read_entry(const debug_unit& unit, entry_walker& walker, named_type& into) {
+        std::uint16_t name = 0;
+        detail::dwarf_value value;
+        while (walker.next_value(name, value)) {
+            if (name == detail::dwarf::at_name) {
+                into.whole = detail::dwarf_text(unit.home->sections(), unit.header, value);
+            } else if (name == detail::dwarf::at_byte_size) {
+                into.bytes = value.number;
+            } else if (name == detail::dwarf::at_signature) {
+                const debug_units::told_type told = unit.home->read_type(value.number);
+                into.bytes = told.bytes;
+                if (!into.whole.empty()) continue;
+                into.whole = told.name;
+                into.within = scopes_of(*unit.home, value.number);
+            }
+        }
+    }
+
+    // g++ writes a type that has a unit of its own without name and scopes where it is used. These
+    // are the scopes in its unit.
+    ALLOCSCOPE_NOINLINE static text scopes_of(debug_units& units, std::uint64_t signature) {
+        const std::uint64_t entry = units.entry_of_type(signature);
+        const debug_unit* const unit = units.unit_of_entry(entry);
+        if (entry == 0 || unit == nullptr) return {};
+        const std::uint64_t declared = read_facts(*unit, entry).more;
+        std::size_t at = entry_names::enclosing(*unit, declared != 0 ? declared : entry);
+        text path;
+        for (; at != 0; at = unit->scopes[at - 1].parent) {
+            text name = read_facts(*unit, unit->scopes[at - 1].begin).name;
+            if (name.empty()) name = unnamed_namespace;
+            path = path.empty() ? name : joined(units.memory(), name, "::", path);
+        }
+        return path;
+    }
+
+    // "app::" encloses "app::run", and so does "app::(anonymous namespace)::".
+    static bool is_around(text scope, text function) noexcept {
+        constexpr text unnamed = "(anonymous namespace)::";
+        while (!scope.empty()) {
+            text& shorter = scope.starts_with(unnamed) ? scope : function;
+            if (shorter.starts_with(unnamed)) {
+                shorter.remove_prefix(unnamed.size());
+            } else if (function.empty() || scope.front() != function.front()) {
+                return false;
+            } else {
+                scope.remove_prefix(1);
+                function.remove_prefix(1);
+            }
+        }
+        return true;
+    }
+
+    // A type in a template or a function is meant only there. Some scopes have no names.
+    static bool may_be_within(text scope, text function) noexcept {
+        return scope.empty() || scope.ends_with("::") || scope.contains("::::") ||
+               is_around(scope, function);
+    }
+
+    // Returns the new entry; null if there is an equal one.
+    named_type* add(arena& memory, text own, const named_type& type) {
+        has_sizes_ = has_sizes_ || type.bytes != 0;
+        const auto known = names_.insert(own);
+        int looked_at = 0;  // the search is short, because equal entries are close to each other
+        for (const named_type* at = known.value; at != nullptr && looked_at < 8; at = at->next) {
+            if (at->qualified == type.qualified && at->within == type.within &&
+                at->whole == type.whole && at->bytes == type.bytes) {
+                return nullptr;
+            }
+            ++looked_at;
+        }
+        named_type* kept = memory.make<named_type>(type);
+        kept->next = known.value;
+        known.value = kept;
+        return kept;
+    }
+
+    // Whether the argument of a template parameter is the default.
+    static ALLOCSCOPE_INLINE bool is_default(entry_walker& walker) {
+        std::uint16_t name = 0;
+        detail::dwarf_value value;
+        bool is_flagged = false;
+        while (walker.next_value(name, value)) {
+            is_flagged = is_flagged || name == detail::dwarf::at_default_value;
+        }
+        return is_flagged;
+    }
+
+    static ALLOCSCOPE_INLINE bool is_template_parameter(std::uint16_t tag) noexcept {
+        return tag == detail::dwarf::tag_template_type_parameter ||
+               tag == detail::dwarf::tag_template_value_parameter ||
+               tag == detail::dwarf::tag_template_template_parameter;
+    }
+
+    table<text, const named_type*> names_;
+    bool has_sizes_ = false;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+// The loop sees every entry of a unit, except those of functions that describe no type.
+ALLOCSCOPE_COOL_BEGIN
+
+namespace symbolize {
+
+ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, imported_units& all) {
+    arena scratch;
+    arena& memory = unit.home->memory();
+    list<open_scope> open{scratch};
+    std::size_t next_scope = 0;
+    entry_walker walker = unit.walk(unit.header.first_entry);
+    walker.next();  // the unit itself is not a scope
+    while (walker.next()) {
+        const abbreviation* shape = walker.shape();
+        if (shape == nullptr) {
+            if (!open.empty() && open.back().depth + 1 == walker.depth()) open.pop_back();
+            continue;
+        }
+        const std::uint16_t tag = shape->tag;
+        if (tag == detail::dwarf::tag_imported_unit) add_imported(unit, walker, all);
+        if (!open.empty() && open.back().type != nullptr && is_template_parameter(tag) &&
+            open.back().depth + 1 == walker.depth()) {
+            // clang also marks one with another argument behind it.
+            std::size_t& defaults = open.back().type->defaults;
+            defaults = is_default(walker) ? defaults + 1 : 0;
+        }
+        if (!shape->opens_scope && !shape->names_type) continue;
+        const std::int64_t depth = walker.depth();
+        if (shape->opens_scope) {
+            while (next_scope < unit.scopes.size() &&
+                   unit.scopes[next_scope].begin < walker.offset()) {
+                ++next_scope;
+            }
+            if (tag == detail::dwarf::tag_subprogram && next_scope < unit.scopes.size() &&
+                unit.scopes[next_scope].begin == walker.offset() &&
+                !unit.scopes[next_scope].has_types) {
+                walker.skip_children(unit.scopes[next_scope].end);
+                continue;
+            }
+        }
+        const bool is_scope = shape->opens_scope;
+        named_type type;
+        read_entry(unit, walker, type);
+        open_scope outer = open.empty() ? open_scope{} : open.back();
+        if (!type.within.empty()) {
+            outer.name = type.within.substr(0, type.within.find('<'));
+            outer.is_named = outer.name.size() == type.within.size();
+            type.within = {};
+        }
+        const bool is_unnamed = tag == detail::dwarf::tag_namespace && type.whole.empty();
+        const text own =
+            is_unnamed ? unnamed_namespace : type.whole.substr(0, type.whole.find('<'));
+        const text qualified = outer.name.empty() ? own : joined(memory, outer.name, "::", own);
+        named_type* kept = nullptr;
+        if (names_a_type(tag) && !type.whole.empty()) {
+            (outer.is_named ? type.qualified : type.within) =
+                outer.is_named ? qualified : outer.name;
+            kept = add(memory, own, type);
+        }
+        if (!is_scope) continue;
+        const bool is_named = outer.is_named && !own.empty() && own.size() >= type.whole.size() &&
+                              tag != detail::dwarf::tag_subprogram;
+        open.push_back({depth, qualified, is_named, kept});
+    }
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
+
+// class_size.hpp - compares the size of a block with that of an object of a type.
+
+#ifndef ALLOCSCOPE_SOURCE_CLASS_SIZE_HPP
+#define ALLOCSCOPE_SOURCE_CLASS_SIZE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+enum class size_fit {
+    unknown,  // no description of the class, or several with this name
+    same,
+    other
+};
+
+// The size of a pointer or of an arithmetic type, as pretty_type or C spells it; 0: it is neither.
+inline std::uint64_t bytes_of_plain_type(text type) noexcept {
+    // Not static: g++ would give it a symbol that keeps a plugin mapped after dlclose.
+    constexpr struct {
+        const char* name;
+        std::uint8_t bytes;
+    } arithmetic[] = {
+        {"bool", 1},         {"char", 1},           {"signed char", 1}, {"unsigned char", 1},
+        {"short", 2},        {"unsigned short", 2}, {"int", 4},         {"unsigned", 4},
+        {"unsigned int", 4}, {"wchar_t", 4},        {"char32_t", 4},    {"float", 4},
+        {"long", 8},         {"unsigned long", 8},  {"long long", 8},   {"unsigned long long", 8},
+        {"double", 8},       {"long double", 16},   {"std::byte", 1},   {"_Bool", 1}};
+    if (type.ends_with("*")) return sizeof(void*);
+    for (const auto& each : arithmetic) {
+        if (type == each.name) return each.bytes;
+    }
+    return 0;
+}
+
+// `type` is spelled as by a demangler or in a source file. A class inside a function is looked up
+// by its own name, because the debug information does not have the parameters of that function.
+inline size_fit compare_size(arena& memory, text type, const type_names& known,
+                             std::uint64_t block_bytes) {
+    const std::uint64_t plain = bytes_of_plain_type(type);
+    if (plain != 0) return plain == block_bytes ? size_fit::same : size_fit::other;
+    // No class has this name in the debug information.
+    const bool is_string = type == "std::string";
+    const function_name name =
+        parse_function_name(memory, is_string ? text{"std::basic_string<char>"} : type);
+    if (!name.is_known()) return size_fit::unknown;
+    const name_component& own = name.last();
+    const text path{name.whole.data(),
+                    static_cast<std::size_t>(own.name.end() - name.whole.data())};
+    // Of classes of the standard library nobody writes the arguments that are the defaults.
+    const bool is_standard = path.starts_with("std::");
+    const text wanted =
+        pretty_type(memory, is_standard ? type : joined(memory, own.name, own.arguments));
+    bool is_scoped = false;  // a class with that name is in that scope
+    for (const named_type* each = known.all(own.name); each != nullptr; each = each->next) {
+        is_scoped = is_scoped || (each->qualified == path && each->bytes != 0);
+    }
+    size_fit fit = size_fit::unknown;
+    for (const named_type* each = known.all(own.name); each != nullptr; each = each->next) {
+        const bool is_outer = each->qualified.size() < path.size() && !each->qualified.empty() &&
+                              path.ends_with(each->qualified);  // not that of the function
+        if (is_outer || (is_scoped && each->qualified != path)) continue;
+        const bool is_alias = each->bytes == 0;  // or only declared: its size is unknown
+        if (is_alias && own.arguments.empty()) return size_fit::unknown;
+        const text whole =
+            is_standard ? joined(memory, each->qualified, each->whole.substr(own.name.size()))
+                        : each->whole;
+        if (is_alias || pretty_type(memory, whole) != wanted) continue;
+        if (each->bytes == block_bytes) return size_fit::same;
+        fit = size_fit::other;
+    }
+    return fit;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SOURCE_CLASS_SIZE_HPP
+
+// code_location.hpp - what is known about a code address: module, symbol, logical frames.
+
+#ifndef ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
+#define ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace symbolize {
+
+struct code_frame {
+    text function;      // demangled; "" when unknown
+    text linkage_name;  // the linker's name; "" when the debug information has none
+    text file;          // with its directory, as the debug information has it; "" unknown
+    int line = 0;       // 0: unknown
+    int column = 0;
+    std::uint64_t built_ns = 0;  // when the file of its module was written; 0: not known
+    bool is_inlined = false;
+    // True: the compiler gave the call no line, and this is a line close to it.
+    bool is_nearby = false;
+    // True: the only known line is the library's, and it is left out because readers would take it
+    // for a line of this function.
+    bool is_line_withheld = false;
+    // True: the compiler made this function (implicit_function.hpp); its line is that of the class.
+    bool is_implicit = false;
+    bool may_be_implicit = false;
+};
+
+// A line and column of a source file.
+struct line_and_column {
+    std::uint32_t line = 0;
+    std::uint32_t column = 0;
+};
+
+// A few places in one source file, the most telling first.
+class source_places {
+public:
+    // The array is not copied. There is at least one place.
+    source_places(const line_and_column* places, std::size_t count) noexcept
+        : begin_(places), count_(count), first_line_(places->line), last_line_(places->line) {
+        for (std::size_t i = 1; i < count; ++i) {
+            if (places[i].line < first_line_) first_line_ = places[i].line;
+            if (places[i].line > last_line_) last_line_ = places[i].line;
+        }
+    }
+
+    std::size_t count() const noexcept { return count_; }
+
+    // The number of the place; count(): it is none of them. Asked for every row of a function.
+    std::size_t find(std::uint32_t line, std::uint32_t column) const noexcept {
+        if (line < first_line_ || line > last_line_) return count_;
+        std::size_t i = 0;
+        while (i < count_ && (begin_[i].line != line || begin_[i].column != column)) ++i;
+        return i;
+    }
+
+private:
+    const line_and_column* begin_;
+    std::size_t count_;
+    std::uint32_t first_line_;
+    std::uint32_t last_line_;
+};
+
+// The nearest lines before and after a call, in the same function and file, that differ from the
+// line of the call; 0: there is none.
+struct lines_near_call {
+    int before = 0;
+    int behind = 0;
+    int before_column = 0;  // 0: the code before is that of an inlined call
+};
+
+struct code_location {
+    std::uint64_t address = 0;
+    text module;                      // path of the program or library; "" when in none
+    std::uint64_t module_offset = 0;  // the linked address, as in addr2line and objdump
+    bool is_unloaded = false;         // the module is gone, and so is its file
+    text symbol;                      // demangled function of .symtab or .dynsym; "" unknown
+    std::uint64_t symbol_offset = 0;  // distance from that function's start
+    // Innermost first; at least one when a symbol or a line is known.
+    list<code_frame> frames;
+};
+
+// Whether a file is a library of the C and C++ implementation, or of a compiler's runtime, or the
+// loader, by its name. No row needs a line of these, so their debug information is not read even if
+// it is installed.
+inline bool is_system_library(text path) noexcept {
+    const std::size_t slash = path.rfind('/');
+    if (slash != text::npos) path.remove_prefix(slash + 1);
+    constexpr const char* names[] = {
+        "libc.so",      "libc-2",      "libstdc++.so",   "libc++.so",
+        "libc++abi.so", "libgcc_s.so", "libm.so",        "libpthread.so",
+        "libdl.so",     "librt.so",    "ld-linux",       "liballocscope_preload.so",
+        "libgomp.so",   "libomp.so",   "libgfortran.so", "libquadmath.so"};
+    for (const text name : names) {
+        if (path.starts_with(name)) return true;
+    }
+    return false;
+}
+
+// Whether a file is a header of libstdc++ or libc++. Everything in such a header belongs to the
+// library, even a function whose scope is missing in the debug information.
+inline bool is_standard_header(text file) noexcept {
+    // This is asked several times for each frame, and few paths have a '+'.
+    return file.find('+') != text::npos && file.contains("/include/c++/");
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
 
 // entry_types.hpp - finds the meaning of a name inside a function in the debug information.
 

@@ -27,6 +27,8 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/debug_entries.hpp>
 #include <allocscope/symbols/debug_units.hpp>
+#include <allocscope/symbols/entry_facts.hpp>
+#include <allocscope/symbols/entry_names.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint16_t, uint64_t
@@ -173,9 +175,28 @@ private:
             } else if (name == detail::dwarf::at_signature) {
                 const debug_units::told_type told = unit.home->read_type(value.number);
                 into.bytes = told.bytes;
-                if (into.whole.empty()) into.whole = told.name;
+                if (!into.whole.empty()) continue;
+                into.whole = told.name;
+                into.within = scopes_of(*unit.home, value.number);
             }
         }
+    }
+
+    // g++ writes a type that has a unit of its own without name and scopes where it is used. These
+    // are the scopes in its unit.
+    ALLOCSCOPE_NOINLINE static text scopes_of(debug_units& units, std::uint64_t signature) {
+        const std::uint64_t entry = units.entry_of_type(signature);
+        const debug_unit* const unit = units.unit_of_entry(entry);
+        if (entry == 0 || unit == nullptr) return {};
+        const std::uint64_t declared = read_facts(*unit, entry).more;
+        std::size_t at = entry_names::enclosing(*unit, declared != 0 ? declared : entry);
+        text path;
+        for (; at != 0; at = unit->scopes[at - 1].parent) {
+            text name = read_facts(*unit, unit->scopes[at - 1].begin).name;
+            if (name.empty()) name = unnamed_namespace;
+            path = path.empty() ? name : joined(units.memory(), name, "::", path);
+        }
+        return path;
     }
 
     // "app::" encloses "app::run", and so does "app::(anonymous namespace)::".
@@ -287,7 +308,12 @@ ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, import
         const bool is_scope = shape->opens_scope;
         named_type type;
         read_entry(unit, walker, type);
-        const open_scope outer = open.empty() ? open_scope{} : open.back();
+        open_scope outer = open.empty() ? open_scope{} : open.back();
+        if (!type.within.empty()) {
+            outer.name = type.within.substr(0, type.within.find('<'));
+            outer.is_named = outer.name.size() == type.within.size();
+            type.within = {};
+        }
         const bool is_unnamed = tag == detail::dwarf::tag_namespace && type.whole.empty();
         const text own =
             is_unnamed ? unnamed_namespace : type.whole.substr(0, type.whole.find('<'));

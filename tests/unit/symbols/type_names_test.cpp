@@ -58,7 +58,71 @@ std::size_t defaults_of(const std::string& letters) {
     return box->defaults;
 }
 
+// A unit of DWARF 5 with its length in front.
+bytes unit_of(std::uint8_t kind, const bytes& header, const bytes& entries) {
+    bytes unit;
+    put(unit, 5, 2);
+    append(unit, {kind, 8, 0, 0, 0, 0});
+    append(unit, header);
+    append(unit, entries);
+    bytes whole;
+    put(whole, unit.size(), 4);
+    append(whole, unit);
+    return whole;
+}
+
+// What g++ -fdebug-types-section writes: the unit with the code names a class by its signature
+// only, and outside of its scopes. The class `part` has `scope`, which is of the shape 3 or 4. The
+// name of the class, or in brackets the scopes of a class that cannot be named.
+std::string part_of_own_unit(const bytes& scope) {
+    bytes shapes;
+    put_shape(shapes, 1, 0x11, true, {0x11, 0x01, 0x12, 0x0b});  // the unit: addresses
+    put_shape(shapes, 2, 0x41, true, {});                        // the unit of a type
+    put_shape(shapes, 3, 0x39, true, {0x03, 0x08});              // a namespace: a name
+    put_shape(shapes, 4, 0x13, true, {0x03, 0x08, 0x3c, 0x19});  // a class that is declared
+    put_shape(shapes, 5, 0x13, false, {0x03, 0x08, 0x3c, 0x19});
+    // A class: a name, a size, what it completes; the same by a signature
+    put_shape(shapes, 6, 0x13, false, {0x03, 0x08, 0x0b, 0x0b, 0x47, 0x13});
+    put_shape(shapes, 7, 0x13, false, {0x69, 0x20});
+    bytes types = {2, 3, 'a', 'p', 'p', 0};
+    append(types, scope);
+    const std::size_t declared = 24 + types.size();
+    append(types, {5, 'p', 'a', 'r', 't', 0, 0});
+    if (!scope.empty()) types.push_back(0);
+    const std::size_t completed = 24 + types.size();
+    append(types, {6, 'p', 'a', 'r', 't', 0, 12});
+    put(types, declared, 4);
+    types.push_back(0);
+    bytes header = {1, 2, 3, 4, 5, 6, 7, 8};
+    put(header, completed, 4);
+    bytes info = unit_of(2, header, types);
+    bytes code = {1};
+    put(code, 0x1000, 8);
+    append(code, {16, 7, 1, 2, 3, 4, 5, 6, 7, 8, 0});
+    append(info, unit_of(1, {}, code));
+    const bytes file = file_of({{".debug_info", info}, {".debug_abbrev", shapes}});
+    arena memory;
+    kept_texts texts{memory};
+    debug_object object{texts, byte_view{file.data(), file.size()}};
+    const type_names* known = object.types_at(0x1000);
+    REQUIRE(known != nullptr);
+    const named_type* part = known->all("part");
+    REQUIRE(part != nullptr);
+    CHECK(part->next == nullptr);
+    CHECK(part->bytes == 12);
+    const std::string within{part->within.data(), part->within.size()};
+    return part->qualified.empty() ? "(" + within + ")"
+                                   : std::string{part->qualified.data(), part->qualified.size()};
+}
+
 }  // namespace
+
+TEST_CASE("type_names: a type with a unit of its own has the scopes that are there") {
+    CHECK(part_of_own_unit({}) == "app::part");
+    CHECK(part_of_own_unit({4, 'b', 'o', 'x', 0}) == "app::box::part");
+    CHECK(part_of_own_unit({3, 0}) == "app::(anonymous namespace)::part");
+    CHECK(part_of_own_unit({4, 'b', 'o', 'x', '<', 'c', '>', 0}) == "(app::box)");
+}
 
 TEST_CASE("type_names: only the last arguments of a class are counted as defaults") {
     CHECK(defaults_of("") == 0);

@@ -23736,170 +23736,6 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_MACHINE_CODE_HPP
 
-// module_functions.hpp - the functions of a module, with the calls that are described in each.
-
-#ifndef ALLOCSCOPE_SYMBOLS_MODULE_FUNCTIONS_HPP
-#define ALLOCSCOPE_SYMBOLS_MODULE_FUNCTIONS_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// Whether a demangled name is that of operator new, or of one of malloc's family.
-inline bool is_allocating(text name) noexcept {
-    const text others[] = {"malloc",        "calloc",   "realloc", "reallocarray",
-                           "aligned_alloc", "memalign", "strdup",  "strndup"};
-    for (const text each : others) {
-        if (name == each) return true;
-    }
-    return name.starts_with("operator new");
-}
-
-class module_functions {
-public:
-    module_functions(debug_units& units, entry_names& names, const object_bytes& object)
-        : code_(units.memory(), object), units_(units), names_(names), sites_(units.memory()) {}
-
-    struct function {
-        const debug_unit* unit = nullptr;
-        const address_range* range = nullptr;  // null: the address is in no function that is known
-
-        ALLOCSCOPE_INLINE bool begins_at(std::uint64_t address) const {
-            return range != nullptr && range->low == address;
-        }
-    };
-
-    // Functions that another file describes are not known here.
-    function at(std::uint64_t address) const {
-        const debug_unit* unit = units_.unit_at(address);
-        if (unit == nullptr || *unit->split_name != '\0') return {};
-        return {unit, unit->functions.find(address)};
-    }
-
-    // The entry of the function whose code is at an address; 0: not known.
-    std::uint64_t entry_at(std::uint64_t address) const {
-        const function found = at(address);
-        return found.range != nullptr ? found.range->value : 0;
-    }
-
-    // The same for the function that begins at an address.
-    std::uint64_t entry_of(std::uint64_t begin) const {
-        const function found = at(begin);
-        return found.begins_at(begin) ? found.range->value : 0;
-    }
-
-    ALLOCSCOPE_INLINE entry_name name_of(std::uint64_t entry) const { return names_.of(entry); }
-    ALLOCSCOPE_INLINE bool may_be_alias(std::uint64_t entry) const {
-        return names_.may_be_alias(entry);
-    }
-
-    const call_sites& sites_of(const function& from) {
-        call_sites*& known = sites_[from.range->value];
-        if (known == nullptr) {
-            known = memory().make<call_sites>(units_, *from.unit, from.range->value);
-        }
-        return *known;
-    }
-
-    // Whether the function with this entry is operator new, or one of malloc's family.
-    bool allocates(std::uint64_t entry) const {
-        return entry != 0 && is_allocating(name_of(entry).function);
-    }
-
-    // The same for the function that begins at an address.
-    bool allocates_at(std::uint64_t address) const { return allocates(entry_of(address)); }
-
-    ALLOCSCOPE_INLINE const machine_code& code() const { return code_; }
-    ALLOCSCOPE_INLINE arena& memory() const { return units_.memory(); }
-
-private:
-    machine_code code_;
-    debug_units& units_;
-    entry_names& names_;
-    table<std::uint64_t, call_sites*> sites_;  // by the function's entry
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_MODULE_FUNCTIONS_HPP
-
-// folded_functions.hpp - which function a call means, if several share the code that it leads to.
-
-#ifndef ALLOCSCOPE_SYMBOLS_FOLDED_FUNCTIONS_HPP
-#define ALLOCSCOPE_SYMBOLS_FOLDED_FUNCTIONS_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// Whether two names are equal but for references.
-inline bool are_equal_values(text a, text b) {
-    std::size_t at = 0;
-    for (const char letter : b) {
-        if (letter == '&' || letter == ' ') continue;
-        while (at < a.size() && (a[at] == '&' || a[at] == ' ')) ++at;
-        if (at == a.size() || a[at++] != letter) return false;
-    }
-    while (at < a.size() && (a[at] == '&' || a[at] == ' ')) ++at;
-    return at == a.size();
-}
-
-// Whether two names certainly belong to different functions. One of them may lack its scopes and
-// parameters. Instantiations of one template for a visitor and for a reference to it have the same
-// lines and allocate the same types.
-inline bool are_different(const entry_name& meant, const entry_name& found) {
-    if (meant.function.empty() || found.function.empty()) return false;
-    const bool is_same_template =
-        meant.line != 0 && meant.line == found.line && meant.file == found.file;
-    if (is_same_template && are_equal_values(meant.function, found.function)) return false;
-    if (meant.linkage.empty() == found.linkage.empty()) return meant.function != found.function;
-    const text plain = meant.linkage.empty() ? meant.function : found.function;
-    const text whole = meant.linkage.empty() ? found.function : meant.function;
-    const std::size_t scope = plain.rfind(':');
-    return !whole.contains(scope == text::npos ? plain : plain.substr(scope + 1));
-}
-
-// The entry of the function that the call before `return_address` means; 0 if it is the function at
-// `callee`, or is not certain.
-inline std::uint64_t folded_meaning(module_functions& functions, std::uint64_t return_address,
-                                    std::uint64_t callee) {
-    const module_functions::function from = functions.at(return_address - 1);
-    const module_functions::function inner = functions.at(callee);
-    if (from.range == nullptr || inner.range == nullptr) return 0;
-    if (functions.code().called_before(return_address) != inner.range->low) return 0;
-    const std::uint64_t meant = functions.sites_of(from).called_before(return_address);
-    if (meant == 0 || meant == inner.range->value) return 0;
-    const bool is_folded =
-        are_different(functions.name_of(meant), functions.name_of(inner.range->value));
-    return is_folded && !functions.may_be_alias(meant) ? meant : 0;
-}
-
-// Calls `visit(return_address, entry)` for each direct call between two addresses of a function:
-// the entry of the function that it means in the source, as far as that is described.
-template <class Visit>
-void each_call(module_functions& functions, std::uint64_t begin, std::uint64_t end,
-               const Visit& visit) {
-    const module_functions::function from = functions.at(begin);
-    if (from.range == nullptr) return;
-    const call_sites& sites = functions.sites_of(from);
-    for (std::uint64_t at = begin + machine_code::call_bytes; at <= end; ++at) {
-        const std::uint64_t callee = functions.code().called_before(at);
-        if (callee == 0) continue;
-        std::uint64_t meant = sites.called_before(at);
-        // g++ describes no calls of constructors.
-        if (meant == 0) meant = functions.entry_of(callee);
-        if (meant != 0) visit(at, meant);
-    }
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_FOLDED_FUNCTIONS_HPP
-
 // inline_lookup.hpp - finds the calls that were inlined at an address, innermost first.
 
 #ifndef ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
@@ -24088,6 +23924,264 @@ ALLOCSCOPE_NOINLINE std::size_t inlined_calls::innermost_at(std::uint64_t addres
 ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
+
+// split_unit.hpp - the part of a unit's debug information that is in a separate file.
+
+#ifndef ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
+#define ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The unit that describes the functions: the unit itself, or the one that was split off from it.
+struct described_unit {
+    debug_units* units = nullptr;
+    entry_names* names = nullptr;
+    table<std::uint64_t, inlined_calls*>* inlined = nullptr;  // by the function's entry
+    debug_unit* unit = nullptr;  // null: nothing is known about its functions
+
+    const inlined_calls& inlined_in(arena& memory, std::uint64_t function, arena& scratch) const {
+        inlined_calls*& known = (*inlined)[function];
+        if (known != nullptr) return *known;
+        const borrowed_memory meanwhile{scratch};
+        return *(known = memory.make<inlined_calls>(*units, *unit, function, scratch));
+    }
+};
+
+class split_unit {
+public:
+    ALLOCSCOPE_INLINE split_unit(arena& memory, kept_texts& texts, const debug_units& whole,
+                                 const debug_unit& skeleton, package_place& package)
+        : units_(read(memory, whole, skeleton, package)),
+          names_(*units_, texts),
+          inlined_(memory) {}
+
+    ALLOCSCOPE_INLINE described_unit describe() {
+        return {units_, &names_, &inlined_, units_->only_unit()};
+    }
+
+private:
+    static const char* path_of(arena& memory, const debug_unit& skeleton) {
+        const text name = skeleton.split_name;
+        if (name.starts_with("/")) return skeleton.split_name;
+        return joined(memory, skeleton.directory, "/", name).data();
+    }
+
+    static debug_units* read(arena& memory, const debug_units& whole, const debug_unit& skeleton,
+                             package_place& package) {
+        const object_bytes object{memory, path_of(memory, skeleton)};
+        detail::dwarf_sections sections = debug_units::read_sections(memory, object, ".dwo");
+        const auto packaged_unit = readers_of_rare_forms.packaged_unit;
+        auto* units = memory.make<debug_units>(memory, sections, whole, skeleton);
+        if (units->only_unit() != nullptr || packaged_unit == nullptr) return units;
+        sections = {};
+        if (!packaged_unit(memory, package, skeleton.header.split_id, sections)) return units;
+        return memory.make<debug_units>(memory, sections, whole, skeleton);
+    }
+
+    debug_units* units_;
+    entry_names names_;
+    table<std::uint64_t, inlined_calls*> inlined_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
+
+// module_functions.hpp - the functions of a module, with the calls that are described in each.
+
+#ifndef ALLOCSCOPE_SYMBOLS_MODULE_FUNCTIONS_HPP
+#define ALLOCSCOPE_SYMBOLS_MODULE_FUNCTIONS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether a demangled name is that of operator new, or of one of malloc's family.
+inline bool is_allocating(text name) noexcept {
+    const text others[] = {"malloc",        "calloc",   "realloc", "reallocarray",
+                           "aligned_alloc", "memalign", "strdup",  "strndup"};
+    for (const text each : others) {
+        if (name == each) return true;
+    }
+    return name.starts_with("operator new");
+}
+
+class module_functions {
+public:
+    // `describe` finds what another file says about a unit; `contents` is passed to it.
+    using describe_unit = described_unit (*)(void* contents, debug_unit& unit);
+
+    module_functions(debug_units& units, entry_names& names, const object_bytes& object,
+                     void* contents, describe_unit describe)
+        : code_(units.memory(), object),
+          units_(units),
+          names_(names),
+          contents_(contents),
+          describe_(describe),
+          sites_(units.memory()) {}
+
+    struct function {
+        const debug_unit* unit = nullptr;
+        const address_range* range = nullptr;  // null: the address is in no function that is known
+        entry_names* names = nullptr;          // by the entries of the unit
+
+        ALLOCSCOPE_INLINE bool begins_at(std::uint64_t address) const {
+            return range != nullptr && range->low == address;
+        }
+    };
+
+    // Functions that another file describes are not known here.
+    function at(std::uint64_t address) const {
+        const debug_unit* unit = units_.unit_at(address);
+        if (unit == nullptr || *unit->split_name != '\0') return {};
+        return {unit, unit->functions.find(address), &names_};
+    }
+
+    // The same, and functions that another file describes: their entries are numbers in that file.
+    function anywhere_at(std::uint64_t address) const {
+        debug_unit* unit = units_.unit_at(address);
+        if (unit == nullptr) return {};
+        const described_unit described = describe_(contents_, *unit);
+        if (described.unit == nullptr) return {};
+        return {described.unit, described.unit->functions.find(address), described.names};
+    }
+
+    // The entry of the function whose code is at an address; 0: not known.
+    std::uint64_t entry_at(std::uint64_t address) const {
+        const function found = at(address);
+        return found.range != nullptr ? found.range->value : 0;
+    }
+
+    // The same for the function that begins at an address.
+    std::uint64_t entry_of(std::uint64_t begin) const {
+        const function found = at(begin);
+        return found.begins_at(begin) ? found.range->value : 0;
+    }
+
+    ALLOCSCOPE_INLINE entry_name name_of(std::uint64_t entry) const { return names_.of(entry); }
+    ALLOCSCOPE_INLINE bool may_be_alias(std::uint64_t entry) const {
+        return names_.may_be_alias(entry);
+    }
+
+    const call_sites& sites_of(const function& from) {
+        if (from.names != &names_) {  // asked once, by function_exits
+            return *memory().make<call_sites>(*from.unit->home, *from.unit, from.range->value);
+        }
+        call_sites*& known = sites_[from.range->value];
+        if (known == nullptr) {
+            known = memory().make<call_sites>(units_, *from.unit, from.range->value);
+        }
+        return *known;
+    }
+
+    // Whether the function with this entry of the unit of `of` is operator new, or one of malloc's
+    // family.
+    static bool allocates(const function& of, std::uint64_t entry) {
+        return entry != 0 && is_allocating(of.names->of(entry).function);
+    }
+
+    // The same for the function that begins at an address.
+    bool allocates_at(std::uint64_t address) const {
+        const function found = anywhere_at(address);
+        return found.begins_at(address) && allocates(found, found.range->value);
+    }
+
+    ALLOCSCOPE_INLINE const machine_code& code() const { return code_; }
+    ALLOCSCOPE_INLINE arena& memory() const { return units_.memory(); }
+
+private:
+    machine_code code_;
+    debug_units& units_;
+    entry_names& names_;
+    void* contents_;
+    describe_unit describe_;
+    table<std::uint64_t, call_sites*> sites_;  // by the function's entry
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_MODULE_FUNCTIONS_HPP
+
+// folded_functions.hpp - which function a call means, if several share the code that it leads to.
+
+#ifndef ALLOCSCOPE_SYMBOLS_FOLDED_FUNCTIONS_HPP
+#define ALLOCSCOPE_SYMBOLS_FOLDED_FUNCTIONS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether two names are equal but for references.
+inline bool are_equal_values(text a, text b) {
+    std::size_t at = 0;
+    for (const char letter : b) {
+        if (letter == '&' || letter == ' ') continue;
+        while (at < a.size() && (a[at] == '&' || a[at] == ' ')) ++at;
+        if (at == a.size() || a[at++] != letter) return false;
+    }
+    while (at < a.size() && (a[at] == '&' || a[at] == ' ')) ++at;
+    return at == a.size();
+}
+
+// Whether two names certainly belong to different functions. One of them may lack its scopes and
+// parameters. Instantiations of one template for a visitor and for a reference to it have the same
+// lines and allocate the same types.
+inline bool are_different(const entry_name& meant, const entry_name& found) {
+    if (meant.function.empty() || found.function.empty()) return false;
+    const bool is_same_template =
+        meant.line != 0 && meant.line == found.line && meant.file == found.file;
+    if (is_same_template && are_equal_values(meant.function, found.function)) return false;
+    if (meant.linkage.empty() == found.linkage.empty()) return meant.function != found.function;
+    const text plain = meant.linkage.empty() ? meant.function : found.function;
+    const text whole = meant.linkage.empty() ? found.function : meant.function;
+    const std::size_t scope = plain.rfind(':');
+    return !whole.contains(scope == text::npos ? plain : plain.substr(scope + 1));
+}
+
+// The entry of the function that the call before `return_address` means; 0 if it is the function at
+// `callee`, or is not certain.
+inline std::uint64_t folded_meaning(module_functions& functions, std::uint64_t return_address,
+                                    std::uint64_t callee) {
+    const module_functions::function from = functions.at(return_address - 1);
+    const module_functions::function inner = functions.at(callee);
+    if (from.range == nullptr || inner.range == nullptr) return 0;
+    if (functions.code().called_before(return_address) != inner.range->low) return 0;
+    const std::uint64_t meant = functions.sites_of(from).called_before(return_address);
+    if (meant == 0 || meant == inner.range->value) return 0;
+    const bool is_folded =
+        are_different(functions.name_of(meant), functions.name_of(inner.range->value));
+    return is_folded && !functions.may_be_alias(meant) ? meant : 0;
+}
+
+// Calls `visit(return_address, entry)` for each direct call between two addresses of a function:
+// the entry of the function that it means in the source, as far as that is described.
+template <class Visit>
+void each_call(module_functions& functions, std::uint64_t begin, std::uint64_t end,
+               const Visit& visit) {
+    const module_functions::function from = functions.at(begin);
+    if (from.range == nullptr) return;
+    const call_sites& sites = functions.sites_of(from);
+    for (std::uint64_t at = begin + machine_code::call_bytes; at <= end; ++at) {
+        const std::uint64_t callee = functions.code().called_before(at);
+        if (callee == 0) continue;
+        std::uint64_t meant = sites.called_before(at);
+        // g++ describes no calls of constructors.
+        if (meant == 0) meant = functions.entry_of(callee);
+        if (meant != 0) visit(at, meant);
+    }
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_FOLDED_FUNCTIONS_HPP
 
 // dwarf_lines.hpp - reads one line number program: its directories and files, and its rows.
 
@@ -24702,7 +24796,7 @@ namespace symbolize {
 struct function_exit {
     std::uint64_t behind = 0;  // 0: nowhere, or at several places
     code_target target;
-    std::uint64_t called = 0;  // the entry of the function that is meant
+    bool allocates = false;  // the function that is meant
 };
 
 class function_exits {
@@ -24725,10 +24819,11 @@ private:
     // is looked through, too. Instructions are not told apart: whatever may be a jump out counts.
     // Where jumps are described, such a function is in another unit, too far for a short jump.
     function_exit find_exit(std::uint64_t begin) {
-        const module_functions::function from = functions_.at(begin);
+        const module_functions::function from = functions_.anywhere_at(begin);
         if (!from.begins_at(begin)) return {};
         const call_sites& sites = functions_.sites_of(from);
         function_exit found = described_exit(sites.only_jump());
+        found.allocates = functions_.allocates(from, sites.only_jump().called);
         if (sites.has_jump() && found.behind == 0) return {};
         const bool is_described = sites.has_jump() || !sites.is_empty();
         const std::uint64_t described = found.behind;
@@ -24744,9 +24839,10 @@ private:
                     {code_.jump_word_before(at), true}};
                 for (const code_target& target : targets) {
                     const bool is_long = &target == targets;
-                    if (target.address == 0 || !leads_out(target, part, is_long)) continue;
+                    if (target.address == 0 || !leads_out(target, from, part, is_long)) continue;
                     if (found.behind != 0) return {};
-                    found = {at, target, target.is_word ? 0 : functions_.entry_at(target.address)};
+                    found = {at, target,
+                             !target.is_word && functions_.allocates_at(target.address)};
                 }
             }
         }
@@ -24754,13 +24850,15 @@ private:
     }
 
     // Whether what may be a jump in a part of a function leads to another function.
-    bool leads_out(const code_target& target, const address_range& part, bool is_long) const {
+    bool leads_out(const code_target& target, const module_functions::function& from,
+                   const address_range& part, bool is_long) const {
         if (target.is_word) return true;
         if (target.address >= part.low && target.address < part.high) return false;
-        const module_functions::function to = functions_.at(target.address);
+        const module_functions::function to = functions_.anywhere_at(target.address);
         // Compilers do not know how close a stub will be.
         if (to.range == nullptr) return is_long && code_.may_be_stub(target.address);
-        return to.range->low == target.address && to.range->value != part.value;
+        return to.begins_at(target.address) &&
+               (to.range->value != part.value || to.unit != from.unit);
     }
 
     // What clang has described seems to be a long jump, whatever it is.
@@ -24768,14 +24866,14 @@ private:
         constexpr std::uint64_t more = long_bytes - short_bytes;
         if (told.behind == 0) return {};
         std::uint64_t target = code_.long_jump_before(told.behind);
-        if (target != 0) return {told.behind, {target, false}, told.called};
+        if (target != 0) return {told.behind, {target, false}, false};
         target = code_.short_jump_before(told.behind);
-        if (target != 0) return {told.behind, {target, false}, told.called};
+        if (target != 0) return {told.behind, {target, false}, false};
         target = code_.short_jump_before(told.behind - more);
-        if (target != 0) return {told.behind - more, {target, false}, told.called};
+        if (target != 0) return {told.behind - more, {target, false}, false};
         for (std::uint64_t at = told.behind; at <= told.behind + 1; ++at) {
             target = code_.jump_word_before(at);
-            if (target != 0) return {at, {target, true}, told.called};
+            if (target != 0) return {at, {target, true}, false};
         }
         return {};
     }
@@ -25076,72 +25174,6 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_MODULE_SYMBOLS_HPP
 
-// split_unit.hpp - the part of a unit's debug information that is in a separate file.
-
-#ifndef ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
-#define ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// The unit that describes the functions: the unit itself, or the one that was split off from it.
-struct described_unit {
-    debug_units* units = nullptr;
-    entry_names* names = nullptr;
-    table<std::uint64_t, inlined_calls*>* inlined = nullptr;  // by the function's entry
-    debug_unit* unit = nullptr;  // null: nothing is known about its functions
-
-    const inlined_calls& inlined_in(arena& memory, std::uint64_t function, arena& scratch) const {
-        inlined_calls*& known = (*inlined)[function];
-        if (known != nullptr) return *known;
-        const borrowed_memory meanwhile{scratch};
-        return *(known = memory.make<inlined_calls>(*units, *unit, function, scratch));
-    }
-};
-
-class split_unit {
-public:
-    ALLOCSCOPE_INLINE split_unit(arena& memory, kept_texts& texts, const debug_units& whole,
-                                 const debug_unit& skeleton, package_place& package)
-        : units_(read(memory, whole, skeleton, package)),
-          names_(*units_, texts),
-          inlined_(memory) {}
-
-    ALLOCSCOPE_INLINE described_unit describe() {
-        return {units_, &names_, &inlined_, units_->only_unit()};
-    }
-
-private:
-    static const char* path_of(arena& memory, const debug_unit& skeleton) {
-        const text name = skeleton.split_name;
-        if (name.starts_with("/")) return skeleton.split_name;
-        return joined(memory, skeleton.directory, "/", name).data();
-    }
-
-    static debug_units* read(arena& memory, const debug_units& whole, const debug_unit& skeleton,
-                             package_place& package) {
-        const object_bytes object{memory, path_of(memory, skeleton)};
-        detail::dwarf_sections sections = debug_units::read_sections(memory, object, ".dwo");
-        const auto packaged_unit = readers_of_rare_forms.packaged_unit;
-        auto* units = memory.make<debug_units>(memory, sections, whole, skeleton);
-        if (units->only_unit() != nullptr || packaged_unit == nullptr) return units;
-        sections = {};
-        if (!packaged_unit(memory, package, skeleton.header.split_id, sections)) return units;
-        return memory.make<debug_units>(memory, sections, whole, skeleton);
-    }
-
-    debug_units* units_;
-    entry_names names_;
-    table<std::uint64_t, inlined_calls*> inlined_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
-
 // object_contents.hpp - what was read of one program or library file, and of its debug information.
 
 #ifndef ALLOCSCOPE_SYMBOLS_OBJECT_CONTENTS_HPP
@@ -25240,7 +25272,10 @@ public:
 
     module_functions& functions() {
         if (functions_ == nullptr) {
-            functions_ = memory_.make<module_functions>(units(), names(), *object_);
+            functions_ = memory_.make<module_functions>(
+                units(), names(), *object_, this, [](void* contents, debug_unit& unit) {
+                    return static_cast<object_contents*>(contents)->describe(unit);
+                });
         }
         return *functions_;
     }
@@ -26446,7 +26481,9 @@ public:
         const std::uint64_t target = in.base + at.address;
         if (inner == nullptr && target == allocating_) return;
         while (at.address != 0) {
-            if (at.is_word || in.object->functions().entry_of(at.address) == 0) {
+            const bool is_known =
+                !at.is_word && in.object->functions().anywhere_at(at.address).begins_at(at.address);
+            if (!is_known) {
                 if (!detail::names_another_process()) {
                     const auto link = links_.insert(in.base + at.address);
                     if (link.is_new) link.value = written_link(in.base + at.address, at.is_word);
@@ -26471,7 +26508,7 @@ public:
             const function_exit& exit = in.object->exits().only_exit(at.address);
             if (exit.behind == 0) break;
             found.push_back({in.base + exit.behind, home});
-            if (inner == nullptr && functions.allocates(exit.called)) return;
+            if (inner == nullptr && exit.allocates) return;
             at = exit.target;
         }
         found.clear();

@@ -179,7 +179,7 @@ def main():
     program, compiler = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(program, folder)
-        flags_of_builds = [(), ("-fno-plt",), ("-fcf-protection", "-Wl,-z,now")]
+        flags_of_builds = [(), ("-fno-plt",), ("-fcf-protection", "-Wl,-z,now"), ("-gsplit-dwarf",)]
         if "clang" not in compiler:  # with -g1 it does not say where functions begin
             flags_of_builds.append(("-g1", "-fno-plt"))
             flags_of_builds.append(("-g1",))

@@ -34,7 +34,7 @@ namespace symbolize {
 struct function_exit {
     std::uint64_t behind = 0;  // 0: nowhere, or at several places
     code_target target;
-    std::uint64_t called = 0;  // the entry of the function that is meant
+    bool allocates = false;  // the function that is meant
 };
 
 class function_exits {
@@ -57,10 +57,11 @@ private:
     // is looked through, too. Instructions are not told apart: whatever may be a jump out counts.
     // Where jumps are described, such a function is in another unit, too far for a short jump.
     function_exit find_exit(std::uint64_t begin) {
-        const module_functions::function from = functions_.at(begin);
+        const module_functions::function from = functions_.anywhere_at(begin);
         if (!from.begins_at(begin)) return {};
         const call_sites& sites = functions_.sites_of(from);
         function_exit found = described_exit(sites.only_jump());
+        found.allocates = functions_.allocates(from, sites.only_jump().called);
         if (sites.has_jump() && found.behind == 0) return {};
         const bool is_described = sites.has_jump() || !sites.is_empty();
         const std::uint64_t described = found.behind;
@@ -76,9 +77,10 @@ private:
                     {code_.jump_word_before(at), true}};
                 for (const code_target& target : targets) {
                     const bool is_long = &target == targets;
-                    if (target.address == 0 || !leads_out(target, part, is_long)) continue;
+                    if (target.address == 0 || !leads_out(target, from, part, is_long)) continue;
                     if (found.behind != 0) return {};
-                    found = {at, target, target.is_word ? 0 : functions_.entry_at(target.address)};
+                    found = {at, target,
+                             !target.is_word && functions_.allocates_at(target.address)};
                 }
             }
         }
@@ -86,13 +88,15 @@ private:
     }
 
     // Whether what may be a jump in a part of a function leads to another function.
-    bool leads_out(const code_target& target, const address_range& part, bool is_long) const {
+    bool leads_out(const code_target& target, const module_functions::function& from,
+                   const address_range& part, bool is_long) const {
         if (target.is_word) return true;
         if (target.address >= part.low && target.address < part.high) return false;
-        const module_functions::function to = functions_.at(target.address);
+        const module_functions::function to = functions_.anywhere_at(target.address);
         // Compilers do not know how close a stub will be.
         if (to.range == nullptr) return is_long && code_.may_be_stub(target.address);
-        return to.range->low == target.address && to.range->value != part.value;
+        return to.begins_at(target.address) &&
+               (to.range->value != part.value || to.unit != from.unit);
     }
 
     // What clang has described seems to be a long jump, whatever it is.
@@ -100,14 +104,14 @@ private:
         constexpr std::uint64_t more = long_bytes - short_bytes;
         if (told.behind == 0) return {};
         std::uint64_t target = code_.long_jump_before(told.behind);
-        if (target != 0) return {told.behind, {target, false}, told.called};
+        if (target != 0) return {told.behind, {target, false}, false};
         target = code_.short_jump_before(told.behind);
-        if (target != 0) return {told.behind, {target, false}, told.called};
+        if (target != 0) return {told.behind, {target, false}, false};
         target = code_.short_jump_before(told.behind - more);
-        if (target != 0) return {told.behind - more, {target, false}, told.called};
+        if (target != 0) return {told.behind - more, {target, false}, false};
         for (std::uint64_t at = told.behind; at <= told.behind + 1; ++at) {
             target = code_.jump_word_before(at);
-            if (target != 0) return {at, {target, true}, told.called};
+            if (target != 0) return {at, {target, true}, false};
         }
         return {};
     }

@@ -22,6 +22,7 @@
 #include <allocscope/symbols/entry_names.hpp>
 #include <allocscope/symbols/machine_code.hpp>
 #include <allocscope/symbols/object_bytes.hpp>
+#include <allocscope/symbols/split_unit.hpp>
 
 #include <cstdint>  // uint64_t
 
@@ -41,12 +42,22 @@ inline bool is_allocating(text name) noexcept {
 
 class module_functions {
 public:
-    module_functions(debug_units& units, entry_names& names, const object_bytes& object)
-        : code_(units.memory(), object), units_(units), names_(names), sites_(units.memory()) {}
+    // `describe` finds what another file says about a unit; `contents` is passed to it.
+    using describe_unit = described_unit (*)(void* contents, debug_unit& unit);
+
+    module_functions(debug_units& units, entry_names& names, const object_bytes& object,
+                     void* contents, describe_unit describe)
+        : code_(units.memory(), object),
+          units_(units),
+          names_(names),
+          contents_(contents),
+          describe_(describe),
+          sites_(units.memory()) {}
 
     struct function {
         const debug_unit* unit = nullptr;
         const address_range* range = nullptr;  // null: the address is in no function that is known
+        entry_names* names = nullptr;          // by the entries of the unit
 
         ALLOCSCOPE_INLINE bool begins_at(std::uint64_t address) const {
             return range != nullptr && range->low == address;
@@ -57,7 +68,16 @@ public:
     function at(std::uint64_t address) const {
         const debug_unit* unit = units_.unit_at(address);
         if (unit == nullptr || *unit->split_name != '\0') return {};
-        return {unit, unit->functions.find(address)};
+        return {unit, unit->functions.find(address), &names_};
+    }
+
+    // The same, and functions that another file describes: their entries are numbers in that file.
+    function anywhere_at(std::uint64_t address) const {
+        debug_unit* unit = units_.unit_at(address);
+        if (unit == nullptr) return {};
+        const described_unit described = describe_(contents_, *unit);
+        if (described.unit == nullptr) return {};
+        return {described.unit, described.unit->functions.find(address), described.names};
     }
 
     // The entry of the function whose code is at an address; 0: not known.
@@ -78,6 +98,9 @@ public:
     }
 
     const call_sites& sites_of(const function& from) {
+        if (from.names != &names_) {  // asked once, by function_exits
+            return *memory().make<call_sites>(*from.unit->home, *from.unit, from.range->value);
+        }
         call_sites*& known = sites_[from.range->value];
         if (known == nullptr) {
             known = memory().make<call_sites>(units_, *from.unit, from.range->value);
@@ -85,13 +108,17 @@ public:
         return *known;
     }
 
-    // Whether the function with this entry is operator new, or one of malloc's family.
-    bool allocates(std::uint64_t entry) const {
-        return entry != 0 && is_allocating(name_of(entry).function);
+    // Whether the function with this entry of the unit of `of` is operator new, or one of malloc's
+    // family.
+    static bool allocates(const function& of, std::uint64_t entry) {
+        return entry != 0 && is_allocating(of.names->of(entry).function);
     }
 
     // The same for the function that begins at an address.
-    bool allocates_at(std::uint64_t address) const { return allocates(entry_of(address)); }
+    bool allocates_at(std::uint64_t address) const {
+        const function found = anywhere_at(address);
+        return found.begins_at(address) && allocates(found, found.range->value);
+    }
 
     ALLOCSCOPE_INLINE const machine_code& code() const { return code_; }
     ALLOCSCOPE_INLINE arena& memory() const { return units_.memory(); }
@@ -100,6 +127,8 @@ private:
     machine_code code_;
     debug_units& units_;
     entry_names& names_;
+    void* contents_;
+    describe_unit describe_;
     table<std::uint64_t, call_sites*> sites_;  // by the function's entry
 };
 

@@ -131,7 +131,10 @@ public:
 
     module_functions& functions() {
         if (functions_ == nullptr) {
-            functions_ = memory_.make<module_functions>(units(), names(), *object_);
+            functions_ = memory_.make<module_functions>(
+                units(), names(), *object_, this, [](void* contents, debug_unit& unit) {
+                    return static_cast<object_contents*>(contents)->describe(unit);
+                });
         }
         return *functions_;
     }

@@ -112,7 +112,9 @@ public:
         const std::uint64_t target = in.base + at.address;
         if (inner == nullptr && target == allocating_) return;
         while (at.address != 0) {
-            if (at.is_word || in.object->functions().entry_of(at.address) == 0) {
+            const bool is_known =
+                !at.is_word && in.object->functions().anywhere_at(at.address).begins_at(at.address);
+            if (!is_known) {
                 if (!detail::names_another_process()) {
                     const auto link = links_.insert(in.base + at.address);
                     if (link.is_new) link.value = written_link(in.base + at.address, at.is_word);
@@ -137,7 +139,7 @@ public:
             const function_exit& exit = in.object->exits().only_exit(at.address);
             if (exit.behind == 0) break;
             found.push_back({in.base + exit.behind, home});
-            if (inner == nullptr && functions.allocates(exit.called)) return;
+            if (inner == nullptr && exit.allocates) return;
             at = exit.target;
         }
         found.clear();

@@ -1,0 +1,4 @@
+void* ask_third();
+void* ask_other() {
+    return ask_third();
+}

@@ -1,0 +1,6 @@
+struct item {
+    int numbers[3];
+};
+void* ask_third() {
+    return new item;
+}

@@ -27,7 +27,9 @@ PLACE = re.compile(r"!dbg !(\d+)")
 
 
 def one_name(function):
-    """Constructors have a name for each of two uses, and compilers choose differently."""
+    """Constructors have a name for each of two uses, and compilers choose differently. g++ marks
+    functions whose parameters it has changed."""
+    function = re.sub(r"\.(isra|constprop|part|cold|lto_priv)\b.*", "", function)
     return re.sub(r"C[123](?=[EI]|Ev|[a-zR])", "C0", function)
 
 

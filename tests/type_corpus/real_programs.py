@@ -111,8 +111,11 @@ def verdict_of(stack, place, types, elsewhere, judge):
     if place is None:
         is_place = None
     else:
-        is_place = is_file(stack.file, place.file) and stack.line in (
-            place.line, judge.opened_at(place))
+        is_place = is_file(stack.file, place.file) and (
+            stack.line in (place.line, judge.opened_at(place)) if place.line
+            else stack.line >= place.declared[1])  # clang has merged code of several lines
+        if not is_place and is_file(stack.file, place.file) and judge.ends_block(place):
+            is_place = place.declared[1] <= stack.line <= place.line
         if not is_place:
             others = elsewhere.get((os.path.basename(stack.file), stack.line), ())
             is_place = any(is_same(told, each) or told == "?" for each in others)
@@ -158,7 +161,7 @@ def main():
     parser.add_argument("--allocscope", type=os.path.abspath, required=True)
     parser.add_argument("--compiler", default="clang++", help="writes the notes")
     parser.add_argument("--symbolizer", default="llvm-symbolizer")
-    parser.add_argument("--cache", type=pathlib.Path, required=True)
+    parser.add_argument("--cache", type=lambda path: pathlib.Path(path).absolute(), required=True)
     parser.add_argument("--folder", default=".")
     parser.add_argument("--input", default="", help="what the program reads")
     parser.add_argument("--show", default="wrong,elsewhere")

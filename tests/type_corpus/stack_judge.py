@@ -23,7 +23,8 @@ LIBRARY_FOLDERS = re.compile(
 LIBRARY_NAMES = re.compile(
     r"^(std|__gnu_cxx|__cxxabiv1|__gnu_debug)::|^(_start|__libc_start\w*|main_thread|"
     r"start_thread|clone3?|__cxa_\w+|_dl_\w+|malloc|calloc|realloc|strdup)$|"
-    r"(^|::)operator new(\[\])?$|(^|::)(do_)?allocate$")
+    r"(^|::)operator new(\[\])?$")
+OF_ALLOCATORS = re.compile(r"(^|::)(do_)?allocate$")  # if the library asks them
 ASKING = re.compile(r"(^|::)operator new(\[\])?$|^(malloc|calloc|realloc|aligned_alloc|"
                     r"posix_memalign|memalign|__libc_\w+|std::malloc)$")
 SYSTEM = re.compile(r"/(libc|libstdc\+\+|ld-linux[\w-]*|libm|libgcc_s|libpthread)\.so")
@@ -159,6 +160,10 @@ class Judge:
             text = self.source_line(frame.file, line)
         return 0
 
+    def ends_block(self, frame):
+        """g++ gives the line of the brace to what makes temporary parts of an expression."""
+        return re.fullmatch(r"\s*\}\)*[;,]?\s*", self.source_line(frame.file, frame.line))
+
     def is_made(self, frame):
         """A copy or assignment that the compiler made."""
         if frame.line != frame.declared[1]:
@@ -194,9 +199,16 @@ class Judge:
                 frame.name = qualified(function)
         return frames
 
+    def has_place(self, frame):
+        """clang gives line 0 to code that it has merged."""
+        return frame.line or (frame.declared[1] and frame.file == frame.declared[0])
+
     def place(self, frames):
         """None: no frame has a line that the program's author wrote."""
-        own = [frame for frame in frames if frame.line and not self.is_made(frame)]
+        own = [frame for frame, outer in zip(frames, [*frames[1:], None])
+               if not self.is_made(frame) and self.has_place(frame) and not (
+                   OF_ALLOCATORS.search(frame.name) and outer
+                   and LIBRARY_NAMES.search(outer.name))]
         mains = [frame for frame in own if frame.name == "main"]
         inner = [frame for frame in own if frame.name != "main"]
         for frame in inner:
@@ -212,6 +224,8 @@ class Judge:
     def element(type_):
         """What stands in a block for elements of a type of the library."""
         name = plain(type_)
+        if re.match(r"absl::(\w+::)?container_internal::AlignedType<", name):
+            return "container slots"
         found = re.match(r"std::(_Rb_tree|_List|_Fwd_list|__detail::_Hash)_node<", name)
         if found:
             return plain(split(name[found.end():-1])[0])
@@ -231,7 +245,7 @@ class Judge:
             return f"std::shared_ptr<{plain(inner)[:-1]}> control block"
         if re.match(r"std::thread::_State_impl<", name):
             return "std::thread state"
-        if re.match(r"std::__future_base::_State_baseV2", name):
+        if re.match(r"std::__future_base::(_State_baseV2|\w+_state(_impl)?\b)", name):
             return "std::future state"
         found = re.match(r"std::__future_base::_Result<(.*)>$", name)
         if found:
@@ -289,8 +303,8 @@ class Judge:
             thrown = known.thrown if known else self.thrown_at.get(
                 (os.path.realpath(thrower.file), thrower.line), []) if thrower else []
             here = [each for each in thrown if each[0] == thrower.line] or thrown
-            return {plain(each) for each in demangled({f"_Z{n}" for _, n in here}).values()} \
-                if here else set(), "thrown"
+            told = demangled({f"_ZTI{n}" for _, n in here}).values() if here else ()
+            return {plain(each.removeprefix("typeinfo for ")) for each in told}, "thrown"
         if "libstdc++" in frame.module:
             return {"char"} if frame.name.startswith("std::string::") else set(), frame.name
         notes = self.of_note(frame)

@@ -139,7 +139,9 @@ def one_type(text):
                 at = words.index("::", end)  # a class in a function
             else:
                 inside = words[at + 1:end - 1].strip()
-                out = out.rstrip() + ("(" + inside + ")" if re.fullmatch(r"[\w:]*\*|&", inside)
+                result = re.match(r"(.*?)([*&\s]*)$", out)  # of a function
+                out = ALIASES.get(result[1], result[1]) + result[2].strip()
+                out += ("(" + inside + ")" if re.fullmatch(r"[\w:]*\*|&", inside)
                         else "(" + ",".join(one_argument(each) for each in split(inside)) + ")")
                 at = end
         else:
@@ -156,6 +158,9 @@ def one_type(text):
     out = re.sub(r"^nlohmann::basic_json<std::map,std::vector,std::string,bool,long,unsigned long,"
                  r"double,std::allocator,nlohmann::adl_serializer(,std::vector<unsigned char>)?"
                  r"(,void)?>$", "nlohmann::json", out)
+    out = re.sub(r"^nlohmann::basic_json<nlohmann::ordered_map,std::vector,std::string,bool,long,"
+                 r"unsigned long,double,std::allocator,nlohmann::adl_serializer\b.*>$",
+                 "nlohmann::ordered_json", out)
     out = ALIASES.get(out, out)
     return "".join(f"{each} " for each in sorted(qualifiers)) + out + tail
 

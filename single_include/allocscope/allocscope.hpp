@@ -21458,15 +21458,20 @@ private:
 // Removes the const of the type itself: `new const T` makes a T.
 inline text without_const(text type) noexcept {
     if (type.ends_with(" const")) return type.substr(0, type.size() - 6);
-    const bool is_compound = type.ends_with("*") || type.ends_with("&");
+    const bool is_compound = type.ends_with("*") || type.ends_with("&") ||
+                             (!type.ends_with(">") && type.contains("(*)"));
     if (type.starts_with("const ") && !is_compound) type.remove_prefix(6);
     return type;
 }
 
-// The type that `auto` deduces from a value of `type`.
+// The type that `auto` deduces from a value of `type`; "" if that is an array or a function: then
+// it is a pointer.
 inline text decayed(text type) noexcept {
     while (type.ends_with("&")) type.remove_suffix(1);
-    return without_const(type);
+    type = without_const(type);
+    const bool is_object = !type.ends_with("]") && !type.ends_with(")");
+    // A pointer to such a thing, or clang's name of a lambda.
+    return is_object || type.contains("(*)") || type.contains(" at ") ? type : text{};
 }
 
 // What "std::decay_t<int&>", or "std::decay<int&>" before "::type", stands for; "" for other types.
@@ -29570,6 +29575,13 @@ public:
                     if (file_.is_at(i + 1, "&")) ++signs;
                 }
                 if (signs == 1 && word.ends_with("&&")) word.remove_suffix(1);
+            }
+            if (word.size() > 1 && first > begin && file_.is_at(first - 1, "const")) {
+                if (word.ends_with("]") && word.contains("*")) return false;
+                if (word.ends_with("*")) {  // the pointer is constant, not what it points to
+                    type.cut(type.size() - 5);
+                    word = joined(memory_, word, " const");
+                }
             }
             if (!type.empty() && is_name_character(type.back()) && is_name_character(word[0])) {
                 type << ' ';

@@ -146,6 +146,13 @@ public:
                 }
                 if (signs == 1 && word.ends_with("&&")) word.remove_suffix(1);
             }
+            if (word.size() > 1 && first > begin && file_.is_at(first - 1, "const")) {
+                if (word.ends_with("]") && word.contains("*")) return false;
+                if (word.ends_with("*")) {  // the pointer is constant, not what it points to
+                    type.cut(type.size() - 5);
+                    word = joined(memory_, word, " const");
+                }
+            }
             if (!type.empty() && is_name_character(type.back()) && is_name_character(word[0])) {
                 type << ' ';
             }

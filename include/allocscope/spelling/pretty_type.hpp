@@ -85,15 +85,20 @@ private:
 // Removes the const of the type itself: `new const T` makes a T.
 inline text without_const(text type) noexcept {
     if (type.ends_with(" const")) return type.substr(0, type.size() - 6);
-    const bool is_compound = type.ends_with("*") || type.ends_with("&");
+    const bool is_compound = type.ends_with("*") || type.ends_with("&") ||
+                             (!type.ends_with(">") && type.contains("(*)"));
     if (type.starts_with("const ") && !is_compound) type.remove_prefix(6);
     return type;
 }
 
-// The type that `auto` deduces from a value of `type`.
+// The type that `auto` deduces from a value of `type`; "" if that is an array or a function: then
+// it is a pointer.
 inline text decayed(text type) noexcept {
     while (type.ends_with("&")) type.remove_suffix(1);
-    return without_const(type);
+    type = without_const(type);
+    const bool is_object = !type.ends_with("]") && !type.ends_with(")");
+    // A pointer to such a thing, or clang's name of a lambda.
+    return is_object || type.contains("(*)") || type.contains(" at ") ? type : text{};
 }
 
 // What "std::decay_t<int&>", or "std::decay<int&>" before "::type", stands for; "" for other types.

@@ -55,6 +55,21 @@ TEST_CASE("thrown_value: an alias is no type of its own") {
 
 TEST_CASE("thrown_value: a variable") {
     CHECK(thrown_at("void open(int n) { failure f{n}; throw @f; }") == "failure");
+    type_knowledge knowledge;
+    text type;
+    knowledge.context = &type;
+    knowledge.meaning = [](void* context, text, asked_name, arena&) {
+        return *static_cast<text*>(context);
+    };
+    const auto thrown = [&](const char* described) {
+        type = described;
+        return thrown_at("void open() { throw @f; }", knowledge);
+    };
+    CHECK(thrown("const failure&") == "failure");
+    CHECK(thrown("void (*)(int)") == "void (*)(int)");
+    CHECK(thrown("const char (&)[7]").empty());
+    CHECK(thrown("char [7]").empty());
+    CHECK(thrown("void (int)").empty());
 }
 
 TEST_CASE("thrown_value: a class in the class of the function is none of its variables") {

@@ -52,6 +52,7 @@ public:
           expression_(expression),
           is_at_begin_(is_at_begin) {}
 
+    using type_spelling::has_template_around;
     using type_spelling::is_inside;
     using type_spelling::stand_at;
 
@@ -451,14 +452,18 @@ inline text type_of_class_alias(read_names& names, const code_frame& frame,
     return {};
 }
 
-// Whether an argument of the type is an alias that a header has, as in `std::set<text>`. Compilers
-// write what it stands for.
-inline bool has_alias_of_header(const source_files& files, text type) {
-    for (std::size_t at = type.find('<'); at < type.size(); ++at) {
+// Whether an argument of the type is an alias that only a header has, as in `std::set<text>`: then
+// compilers write what it stands for. In a template, so they do for the type itself.
+inline bool has_alias_of_header(const code_frame& frame, const source_outline& file,
+                                source_cache& sources, const source_spelling& spelling, text type) {
+    const bool is_in_template = spelling.has_template_around();
+    for (std::size_t at = is_in_template ? 0 : type.find('<'); at < type.size(); ++at) {
         const std::size_t begin = at;
         while (at < type.size() && is_name_character(type[at])) ++at;
         const text word = type.substr(begin, at - begin);
-        if (type.substr(at).starts_with(":")) continue;   // a namespace, or a class
+        if (type.substr(at).starts_with(":")) continue;  // a namespace, or a class
+        if (word.empty() || !spelling.is_undescribed(word)) continue;
+        const source_files& files = included_files(sources, frame, file);
         for (std::size_t i = 1; i < files.size(); ++i) {  // behind the file itself
             const source_outline& header = *files[i];
             for (const name_declaration* each = header.last_declared(word); each != nullptr;
@@ -493,10 +498,7 @@ inline text as_headers_say(read_names& names, const code_frame& frame, const sou
             type_of_class_alias(names, frame, file, expression.type_begin, sources, knowledge);
         if (!aliased.empty()) type = aliased;
     }
-    if (type.ends_with(">") && knowledge.kind_of(own) == name_kind::undescribed &&
-        has_alias_of_header(included_files(sources, frame, file), type)) {
-        type = {};
-    }
+    if (type.ends_with(">") && has_alias_of_header(frame, file, sources, spelling, type)) type = {};
     if (type.ends_with(own) && spelling.is_undescribed(own)) {
         // A class of a header may be a template whose arguments the compiler deduces.
         for (const source_outline* each : included_files(sources, frame, file)) {

@@ -33,3 +33,27 @@ TEST_CASE("aliases_of_headers: with -g1 nobody knows what an argument stands for
     knowledge.kind = [](void*, allocscope::plain::text) { return name_kind::type; };
     CHECK(type_of("std::set<text>") == "std::set<text>");
 }
+
+// g++ describes no alias that is a template.
+TEST_CASE("aliases_of_headers: in a template, an alias of a header stands for what is not known") {
+    const source_file header{
+        "namespace app {\ntemplate <class T> using bare = std::remove_reference_t<T>;\n"
+        "template <class T> struct box {};\nusing text = basic_text<char>;\n}\n"};
+    const std::string name = header.path().substr(header.path().rfind('/') + 1);
+    allocscope::symbolize::type_knowledge knowledge;
+    knowledge.kind = [](void*, allocscope::plain::text asked) {
+        return asked == "bare" ? name_kind::unknown : name_kind::type;
+    };
+    const auto type_of = [&](const std::string& body, const char* function = "make<part&>") {
+        const marked_source marked{"#include \"" + name + "\"\n" + body};
+        return type_at(marked.path(), marked.line(), marked.column(), function, knowledge);
+    };
+    CHECK(type_of("template <class T> auto* make() { return @new bare<T>; }") == "?");
+    CHECK(type_of("template <class T> auto* make() { return @new app::bare<T>; }") == "?");
+    CHECK(type_of("template <class T> auto* make() { using to = bare<T>; return @new to; }") ==
+          "?");
+    CHECK(type_of("template <class T> auto* make() { return @new box<bare<T>>; }") == "?");
+    CHECK(type_of("template <class T> auto* make() { return @new box<T>; }") == "box<part&>");
+    CHECK(type_of("template <class T> auto* make() { return @new box<text>; }") == "box<text>");
+    CHECK(type_of("auto* made = @new bare<part>;", "main") == "bare<part>");
+}

@@ -28297,11 +28297,11 @@ private:
                 if (token == "calloc") see_request(at, at + 1);
                 if (token == "struct" || token == "class") {
                     std::size_t name = at + 1;
-                    add_meaning(text_at(name), scopes_.is_behind_header()
-                                                   ? class_name | template_name
-                                                   : class_name);
+                    const bool is_template = scopes_.is_behind_header();
+                    add_meaning(text_at(name), class_name);
                     read_type(name);
                     while (is_at(name + 1, "::")) name += 2;
+                    if (is_template) add_meaning(text_at(name), template_name);
                     if (is_any_at(name + 1, "{ : final")) {
                         const auto known = classes_.insert(text_at(name));
                         known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;

@@ -41,6 +41,21 @@ TEST_CASE("type_spelling: a class of a function template that the debug informat
           "?");
 }
 
+TEST_CASE("type_spelling: a template in a class makes no template of the class") {
+    allocscope::symbolize::type_knowledge knowledge;
+    knowledge.kind = [](void*, allocscope::plain::text) {
+        return allocscope::symbolize::name_kind::undescribed;  // with -g1
+    };
+    const auto made = [&](const std::string& declared) {
+        const allocscope_test::marked_source marked{declared + "void f() { keep(@new part(3)); }"};
+        return allocscope_test::type_at(marked.path(), marked.line(), marked.column(), "f()",
+                                        knowledge);
+    };
+    CHECK(made("template <class T> class part::walker { T* top; };\n") == "part");
+    CHECK(made("template <class T> class part { T* top; };\n") == "?");
+    CHECK(made("template <class T> class shop::part { T* top; };\n") == "?");
+}
+
 TEST_CASE("type_spelling: in a lambda, the copy of a variable is constant, but its type is not") {
     allocscope::symbolize::type_knowledge knowledge;
     knowledge.meaning = [](void*, allocscope::plain::text name, allocscope::symbolize::asked_name,

@@ -29229,7 +29229,8 @@ public:
     // written as `pool::impl`; "" if it may depend on a template of which the function is no member.
     text path_of_body(std::size_t open) const {
         std::size_t at = open;
-        while (!file_.is_any_at(at - 1, "struct class")) --at;
+        while (!file_.is_any_at(at - 1, "struct class union")) --at;
+        if (at == open) at = file_.partner(open) + 1;  // typedef struct {} name;
         text path = file_.text_at(at);
         for (; file_.is_at(at + 1, "::"); at += 2) {
             path = joined(memory_, path, "::", file_.text_at(at + 2));
@@ -29240,11 +29241,16 @@ public:
         return whole.empty() && is_inner ? inner_class(around, path) : whole;
     }
 
-    // Whether the place is in the scope of that path.
+    // Whether the place is in the scope of that path, or sees it by `using namespace`.
     bool is_inside(text path) const {
         const text scope = path.substr(0, path.rfind(':') + 1);
-        return plain_name(memory_, name_).starts_with(scope) || name_.whole.starts_with(scope) ||
-               scopes_around_place().starts_with(scope);
+        bool is_seen = plain_name(memory_, name_).starts_with(scope) ||
+                       scopes_around_place().starts_with(scope);
+        for (const name_declaration* each = file_.last_declared("namespace");
+             each != nullptr && !is_seen; each = file_.declared_before(*each)) {
+            is_seen = is_around(*each) && scope == joined(memory_, path_behind(each->at + 2), "::");
+        }
+        return is_seen;
     }
 
 protected:
@@ -31383,7 +31389,7 @@ inline bool has_other_base(const source_files& files, text name, int left = 8) {
     const found_token open = class_in_files(files, name);
     if (open.at == 0) return left < 8;  // the function is in a namespace
     std::size_t at = open.at;
-    while (!open.file->is_any_at(at - 1, ": struct class")) --at;
+    while (!open.file->is_any_at(at - 1, ": struct class union")) --at;
     if (!open.file->is_at(at - 1, ":")) return false;
     for (; at < open.at; ++at) {
         const bool is_base = open.file->is_any_at(at + 1, ", {");
@@ -31405,7 +31411,11 @@ inline text path_in_files(arena& memory, const source_files& files, text own,
     for (const source_outline* each : files) {
         const name_declaration* other = each->last_declared(own);
         for (; other != nullptr; other = each->declared_before(*other)) {
-            if (!each->is_any_at(other->at - 1, "struct class ::")) return own;
+            // `typedef struct { ... } own;` has the body in it.
+            const local_name found = declared_at(*each, other->at, each->tokens().size(), own);
+            const bool is_around = each == open.file && found.what == local_name::kind::other &&
+                                   other->at < open.at && open.at < found.behind;
+            if (!is_around && !each->is_any_at(other->at - 1, "struct class ::")) return own;
         }
     }
     return name_scopes{memory, *open.file, open.at, function, knowledge}.path_of_body(open.at);

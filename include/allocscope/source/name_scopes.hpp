@@ -89,7 +89,7 @@ public:
     bool is_inside(text path) const {
         const text scope = path.substr(0, path.rfind(':') + 1);
         bool is_seen = plain_name(memory_, name_).starts_with(scope) ||
-                       scopes_around_place().starts_with(scope);
+                       name_.whole.starts_with(scope) || scopes_around_place().starts_with(scope);
         for (const name_declaration* each = file_.last_declared("namespace");
              each != nullptr && !is_seen; each = file_.declared_before(*each)) {
             is_seen = is_around(*each) && scope == joined(memory_, path_behind(each->at + 2), "::");

@@ -133,9 +133,6 @@ public:
                 const bool may_be_bare = !known.empty() || is_argument;
                 if (word.empty() || (!may_be_bare && is_bare_template(i, end, word))) return false;
             }
-            // `const` of a pointer stands behind it, and what follows an array or a function in it.
-            const bool is_pointer = word.ends_with("*") && word.size() > 1;
-            if (is_pointer && file_.is_at(first - 1, "const") && first > begin) return false;
             if (is_declarator(word) && !is_argument_at(first, i, begin, end)) return false;
             if (word.ends_with("&") && word.size() > 1) {
                 // `const` does not reach through a reference, and a reference to one is one.
@@ -146,12 +143,10 @@ public:
                 }
                 if (signs == 1 && word.ends_with("&&")) word.remove_suffix(1);
             }
-            if (word.size() > 1 && first > begin && file_.is_at(first - 1, "const")) {
-                if (word.ends_with("]") && word.contains("*")) return false;
-                if (word.ends_with("*")) {  // the pointer is constant, not what it points to
-                    type.cut(type.size() - 5);
-                    word = joined(memory_, word, " const");
-                }
+            const bool is_pointer = word.size() > 1 && word.ends_with("*");
+            if (is_pointer && first > begin && file_.is_at(first - 1, "const")) {
+                type.cut(type.size() - 5);  // the pointer is constant, not what it points to
+                word = joined(memory_, word, " const");
             }
             if (!type.empty() && is_name_character(type.back()) && is_name_character(word[0])) {
                 type << ' ';

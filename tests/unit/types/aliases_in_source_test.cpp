@@ -50,7 +50,7 @@ TEST_CASE("aliases_in_source: what is written around an alias belongs to it") {
                             "f()");
     };
     CHECK(seen("int*", "box<a*>") == "box<int**>");
-    CHECK(seen("int*", "box<const a>") == "?");
+    CHECK(seen("int*", "box<const a>") == "box<int* const>");
     CHECK(seen("int", "box<const a>") == "box<const int>");
     CHECK(seen("void (*)(int)", "box<a, char>") == "box<void (*)(int), char>");
     CHECK(seen("void (*)(int)", "box<char, a*>") == "?");

@@ -46,6 +46,7 @@ FIELDS = {"name", "command", "shell", "setup", "stdin", "outer", "needs", "quick
 # Which of them the command sees depends on how long they run.
 ABOUT_CHILDREN = rb"allocscope run: (not recorded|[^\n]*, process \d+, goes on)[^\n]*\n"
 TOKEN = re.compile(rb"[0-9A-Za-z]+|\s+|.", re.S)
+NOT_THERE = b"(not there)"
 
 
 class left_out(Exception):
@@ -59,41 +60,80 @@ class outcome:
         self.parts = {"exit": str(code).encode(), "stdout": stdout, "stderr": stderr, **files}
 
     def tokens(self, part):
-        return TOKEN.findall(self.parts.get(part, b"(not there)"))
+        return TOKEN.findall(self.parts[part]) if part in self.parts else [NOT_THERE]
 
 
 class pattern:
-    """What bare runs have in common, token for token."""
+    """What bare runs have in common, token for token, also of the names of files."""
 
     def __init__(self, first):
         self.parts = {part: first.tokens(part) for part in first.parts}
+        self.names = {part: TOKEN.findall(part.encode()) for part in first.parts}
 
     def learn(self, other):
         """Forgets where another bare run differs. True when it did."""
-        is_new = False
-        for part in set(self.parts) | set(other.parts):
-            known, seen = self.parts.get(part), other.tokens(part)
+        is_new = self.learn_names(other)
+        known_as = self.known_as(other)
+        for part in set(self.parts) | set(known_as):
+            known, seen = self.parts.get(part), other.tokens(known_as.get(part))
             if known is None or len(known) != len(seen):
                 is_new |= known != [None]
                 self.parts[part] = [None]  # anything
+                self.names.setdefault(part, TOKEN.findall(part.encode()))
             elif known != [None]:
-                for place, (old, new) in enumerate(zip(known, seen)):
-                    if old is not None and old != new:
-                        known[place] = None
-                        is_new = True
+                is_new |= forget(known, seen)
         return is_new
+
+    def learn_names(self, other):
+        """A file that only this run has left, and one that only those before it did, may be one
+        whose name is another each time."""
+        is_new = False
+        known_as = self.known_as(other)
+        gone = [part for part in self.parts if part not in known_as]
+        for part in [part for part in known_as if part not in self.parts]:
+            words = TOKEN.findall(part.encode())
+            alike = [(differing(self.names[each], words), each) for each in gone
+                     if len(self.names[each]) == len(words)]
+            if alike:
+                closest = min(alike)[1]
+                gone.remove(closest)
+                is_new |= forget(self.names[closest], words)
+        return is_new
+
+    def known_as(self, other):
+        """{part of the bare runs: what it is called in this run}"""
+        found = {part: part for part in other.parts if part in self.parts}
+        for part in sorted(set(other.parts) - set(found)):
+            words = TOKEN.findall(part.encode())
+            fitting = [each for each, name in self.names.items()
+                       if each not in found and None in name and fits(name, words)]
+            found[fitting[0] if fitting else part] = part
+        return found
 
     def differences(self, other):
         """(part, what was expected, what there is) where it is not as all bare runs were."""
         found = []
-        for part in sorted(set(self.parts) | set(other.parts)):
-            known, seen = self.parts.get(part, [b"(not there)"]), other.tokens(part)
-            if known == [None]:
-                continue
-            if len(known) != len(seen) or any(
-                    old is not None and old != new for old, new in zip(known, seen)):
+        known_as = self.known_as(other)
+        for part in sorted(set(self.parts) | set(known_as)):
+            known, seen = self.parts.get(part, [NOT_THERE]), other.tokens(known_as.get(part))
+            if known != [None] and not fits(known, seen):
                 found.append((part, text_of(known), text_of(seen)))
         return found
+
+
+def differing(known, seen):
+    return sum(old is not None and old != new for old, new in zip(known, seen))
+
+
+def fits(known, seen):
+    return len(known) == len(seen) and differing(known, seen) == 0
+
+
+def forget(known, seen):
+    """Whatever may be in known where it is not as seen. True where there was such a place."""
+    is_new = differing(known, seen) > 0
+    known[:] = [old if old == new else None for old, new in zip(known, seen)]
+    return is_new
 
 
 def text_of(tokens):

@@ -54,7 +54,25 @@ def names_at(program, addresses):
             current = names.setdefault(int(line, 16), [])
             line = next(lines)
         current.append((line, next(lines)))
+    symbols = symbols_of(program)
+    for address, chain in names.items():
+        # Instead of an inlined function without a linkage name it names the symbol at the address:
+        # that of the outermost function, which may have no linkage name here.
+        if len(chain) > 1 and any(address in each for each in symbols.get(chain[0][0], [])):
+            chain[-1] = (chain[0][0], chain[-1][1])
+            del chain[0]
     return names
+
+
+def symbols_of(program):
+    """{name: where the functions of this name are}"""
+    done = subprocess.run(["nm", "-S", "--defined-only", program], capture_output=True, text=True,
+                          check=True)
+    symbols = collections.defaultdict(list)
+    for begin, size, _, name in (line.split() for line in done.stdout.splitlines()
+                                 if line.count(" ") == 3):
+        symbols[name].append(range(int(begin, 16), int(begin, 16) + int(size, 16)))
+    return symbols
 
 
 def is_ours(name):

@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -264,8 +265,11 @@ public:
         for (unsigned shift = 64; shift != 0; shift -= 4) add_digit((value >> (shift - 4)) & 15U);
     }
     // The file is not kept open, so that programs find the descriptors that they expect. One that
-    // has no descriptor left, or sees other files, is not watched meanwhile.
+    // has no descriptor left, sees other files, or may not make files as large as it likes,
+    // is not watched meanwhile.
     void write() {
+        rlimit most;
+        if (::getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY) return;
         text_[size_ - 1] = '\n';
         const int file = ::open(std::getenv("ALLOCSCOPE_SHADOW"), O_WRONLY | O_APPEND | O_CLOEXEC);
         if (file < 0) return;

@@ -25,7 +25,7 @@ COMPILER = os.environ.get("ALLOCSCOPE_CXX", "g++")
 PATH = "/usr/bin:/bin:/usr/sbin:/sbin"
 PRELOAD_LENGTH = 480
 ADDR_NO_RANDOMIZE = 0x0040000
-SECONDS = 600
+SECONDS = 1800  # against hangs alone: 10,000 forks take ten minutes on a busy machine
 # Where libraries and blocks lie by themselves. GLib's hash tables hold keys and values in 4 bytes
 # as long as they fit, and below 4 GiB, where Valgrind puts everything, addresses do.
 ABOVE_4_GIB = "--aspace-minaddr=0x100000000"

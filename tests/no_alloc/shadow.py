@@ -27,7 +27,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 # What the suite does without the shadow, and why.
 NOT_WATCHED = {
     "process/under_a_filter": "its filter of system calls forbids what shadow.cpp does",
-    "tools/run_programs|tools/run_refuses": "AddressSanitizer must be the first library",
+    "tools/run_programs|tools/run_refuses|linking/sanitizers":
+        "AddressSanitizer must be the first library",
     "tools/operators": "its programs must find their own allocators first",
     "malloc_family/|no_alloc/": "they watch malloc in their own way, and some end at such a call",
     "programs/(exactness|hazards|judges|failing)":

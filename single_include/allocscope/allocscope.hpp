@@ -27328,6 +27328,17 @@ inline std::size_t behind_variable(const list<source_token>& tokens, std::size_t
     }
 }
 
+// The type of a literal without a suffix, or with f; "": another one.
+inline text type_of_literal(text token) noexcept {
+    if (token[0] == '\'') return token.size() == 3 || token[1] == '\\' ? "char" : "";  // 'ab'
+    if (token[0] == '"') return "const char*";
+    const std::size_t end = token.find_first_not_of("0123456789.");
+    if (end == 0 || token.size() > 9) return {};  // or too large for an int
+    const bool is_real = token.contains(".");
+    if (end == no_position) return is_real ? "double" : "int";
+    return is_real && token.ends_with("f") ? "float" : "";
+}
+
 // Index of the first token at or after a line and column; `last` has the answer before.
 ALLOCSCOPE_NOINLINE std::size_t token_behind(const list<source_token>& tokens, int line, int column,
                                              std::size_t& last) noexcept {
@@ -29226,7 +29237,8 @@ public:
     }
 
     // The path of the class whose body opens at `open` of this file, in which that of `impl` may be
-    // written as `pool::impl`; "" if it may depend on a template of which the function is no member.
+    // written as `pool::impl`. "" if it may depend on a template, unless the function is a member
+    // of that.
     text path_of_body(std::size_t open) const {
         std::size_t at = open;
         while (!file_.is_any_at(at - 1, "struct class union")) --at;
@@ -29464,6 +29476,46 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SOURCE_NAME_SCOPES_HPP
 
+// standard_names.hpp - the classes and class templates of the standard library, by their names.
+
+#ifndef ALLOCSCOPE_SOURCE_STANDARD_NAMES_HPP
+#define ALLOCSCOPE_SOURCE_STANDARD_NAMES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+ALLOCSCOPE_INLINE bool is_standard_template(text word) noexcept {
+    return find_default_rule(word) != nullptr ||
+           is_listed(word,
+                     "pair tuple array optional variant function shared_ptr weak_ptr complex "
+                     "valarray atomic lock_guard unique_lock scoped_lock");
+}
+
+// Classes of the standard library that are no templates.
+ALLOCSCOPE_INLINE bool is_standard_class(text word) noexcept {
+    return is_listed(
+        word,
+        "string wstring u16string u32string string_view thread jthread mutex recursive_mutex "
+        "timed_mutex shared_mutex condition_variable any stringstream ostringstream "
+        "istringstream stringbuf ifstream ofstream fstream filebuf exception runtime_error "
+        "logic_error invalid_argument out_of_range domain_error length_error range_error "
+        "overflow_error underflow_error bad_alloc system_error error_code locale regex smatch "
+        "cmatch random_device mt19937 "
+        "mt19937_64 once_flag type_index byte size_t ptrdiff_t nullptr_t exception_ptr "
+        "stop_source stop_token monotonic_buffer_resource synchronized_pool_resource "
+        "unsynchronized_pool_resource uint8_t uint16_t uint32_t uint64_t int8_t int16_t "
+        "int32_t int64_t uintmax_t intmax_t uintptr_t intptr_t source_location milli micro "
+        "nano "
+        "strong_ordering weak_ordering partial_ordering");
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SOURCE_STANDARD_NAMES_HPP
+
 // type_spelling.hpp - the type that tokens of the source stand for in a frame's function.
 
 #ifndef ALLOCSCOPE_SOURCE_TYPE_SPELLING_HPP
@@ -29472,17 +29524,6 @@ ALLOCSCOPE_COLD_END
 ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
-
-// The type of a literal without a suffix, or with f; "": another one.
-inline text type_of_literal(text token) noexcept {
-    if (token[0] == '\'') return token.size() == 3 || token[1] == '\\' ? "char" : "";  // 'ab'
-    if (token[0] == '"') return "const char*";
-    const std::size_t end = token.find_first_not_of("0123456789.");
-    if (end == 0 || token.size() > 9) return {};  // or too large for an int
-    const bool is_real = token.contains(".");
-    if (end == no_position) return is_real ? "double" : "int";
-    return is_real && token.ends_with("f") ? "float" : "";
-}
 
 // Spells types that are named in one place of the source.
 class type_spelling : protected name_scopes {
@@ -29730,32 +29771,6 @@ public:
     // Whether the name means std's, and no type of that name in a scope around the function.
     bool is_standard_name(text word) const {
         return file_.is_standard_name(word) && seen_by_function(word).empty();
-    }
-
-    // The debug information may lack these templates, or have another type with such a name.
-    static ALLOCSCOPE_INLINE bool is_standard_template(text word) noexcept {
-        return find_default_rule(word) != nullptr ||
-               is_listed(word,
-                         "pair tuple array optional variant function shared_ptr weak_ptr complex "
-                         "valarray atomic lock_guard unique_lock scoped_lock");
-    }
-
-    // Classes of the standard library that are no templates.
-    static ALLOCSCOPE_INLINE bool is_standard_class(text word) noexcept {
-        return is_listed(
-            word,
-            "string wstring u16string u32string string_view thread jthread mutex recursive_mutex "
-            "timed_mutex shared_mutex condition_variable any stringstream ostringstream "
-            "istringstream stringbuf ifstream ofstream fstream filebuf exception runtime_error "
-            "logic_error invalid_argument out_of_range domain_error length_error range_error "
-            "overflow_error underflow_error bad_alloc system_error error_code locale regex smatch "
-            "cmatch random_device mt19937 "
-            "mt19937_64 once_flag type_index byte size_t ptrdiff_t nullptr_t exception_ptr "
-            "stop_source stop_token monotonic_buffer_resource synchronized_pool_resource "
-            "unsynchronized_pool_resource uint8_t uint16_t uint32_t uint64_t int8_t int16_t "
-            "int32_t int64_t uintmax_t intmax_t uintptr_t intptr_t source_location milli micro "
-            "nano "
-            "strong_ordering weak_ordering partial_ordering");
     }
 
     // Whether the name at `at` is a class template without arguments, as in `new box(3)`: the
@@ -39170,12 +39185,16 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE)
 
-#include <vector>
-
 // operator_new_delete.hpp - replaces operator new and delete: include it in exactly one .cpp.
 
 #ifndef ALLOCSCOPE_DEFINE_ONCE_OPERATOR_NEW_DELETE_HPP
 #define ALLOCSCOPE_DEFINE_ONCE_OPERATOR_NEW_DELETE_HPP
+
+// For programs that use vectors and include no more than the two headers, as
+// tests/consumer/hooks_of_its_own.cpp. A file of its own has no use for it, and compiles faster.
+#ifdef ALLOCSCOPE_ALLOCSCOPE_HPP
+    #include <vector>  // vector
+#endif
 
 // noinline: a stack begins with the operator's own frame. used: only the linker asks for the
 // function, by name, so the compiler must not drop it.

@@ -16,13 +16,18 @@
 #ifndef ALLOCSCOPE_DEFINE_ONCE_OPERATOR_NEW_DELETE_HPP
 #define ALLOCSCOPE_DEFINE_ONCE_OPERATOR_NEW_DELETE_HPP
 
+// For programs that use vectors and include no more than the two headers, as
+// tests/consumer/hooks_of_its_own.cpp. A file of its own has no use for it, and compiles faster.
+#ifdef ALLOCSCOPE_ALLOCSCOPE_HPP
+    #include <vector>  // vector
+#endif
+
 #include <allocscope/allocscope.hpp>
 #include <allocscope/define_once/engine_table.hpp>
 #include <allocscope/define_once/operator_new_entry.hpp>
 
 #include <cstddef>  // size_t
 #include <new>      // align_val_t, nothrow_t
-#include <vector>   // for programs that include nothing else: tests/consumer/hooks_of_its_own.cpp
 
 // noinline: a stack begins with the operator's own frame. used: only the linker asks for the
 // function, by name, so the compiler must not drop it.

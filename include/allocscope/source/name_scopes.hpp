@@ -70,7 +70,8 @@ public:
     }
 
     // The path of the class whose body opens at `open` of this file, in which that of `impl` may be
-    // written as `pool::impl`; "" if it may depend on a template of which the function is no member.
+    // written as `pool::impl`. "" if it may depend on a template, unless the function is a member
+    // of that.
     text path_of_body(std::size_t open) const {
         std::size_t at = open;
         while (!file_.is_any_at(at - 1, "struct class union")) --at;

@@ -330,6 +330,17 @@ inline std::size_t behind_variable(const list<source_token>& tokens, std::size_t
     }
 }
 
+// The type of a literal without a suffix, or with f; "": another one.
+inline text type_of_literal(text token) noexcept {
+    if (token[0] == '\'') return token.size() == 3 || token[1] == '\\' ? "char" : "";  // 'ab'
+    if (token[0] == '"') return "const char*";
+    const std::size_t end = token.find_first_not_of("0123456789.");
+    if (end == 0 || token.size() > 9) return {};  // or too large for an int
+    const bool is_real = token.contains(".");
+    if (end == no_position) return is_real ? "double" : "int";
+    return is_real && token.ends_with("f") ? "float" : "";
+}
+
 // Index of the first token at or after a line and column; `last` has the answer before.
 ALLOCSCOPE_NOINLINE std::size_t token_behind(const list<source_token>& tokens, int line, int column,
                                              std::size_t& last) noexcept {

@@ -25,8 +25,8 @@
 #include <allocscope/source/local_names.hpp>
 #include <allocscope/source/name_scopes.hpp>
 #include <allocscope/source/new_expressions.hpp>
+#include <allocscope/source/standard_names.hpp>
 #include <allocscope/source/type_knowledge.hpp>
-#include <allocscope/spelling/default_arguments.hpp>
 #include <allocscope/spelling/function_name.hpp>
 #include <allocscope/spelling/name_brackets.hpp>
 #include <allocscope/symbols/entry_types.hpp>
@@ -36,17 +36,6 @@
 ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
-
-// The type of a literal without a suffix, or with f; "": another one.
-inline text type_of_literal(text token) noexcept {
-    if (token[0] == '\'') return token.size() == 3 || token[1] == '\\' ? "char" : "";  // 'ab'
-    if (token[0] == '"') return "const char*";
-    const std::size_t end = token.find_first_not_of("0123456789.");
-    if (end == 0 || token.size() > 9) return {};  // or too large for an int
-    const bool is_real = token.contains(".");
-    if (end == no_position) return is_real ? "double" : "int";
-    return is_real && token.ends_with("f") ? "float" : "";
-}
 
 // Spells types that are named in one place of the source.
 class type_spelling : protected name_scopes {
@@ -294,32 +283,6 @@ public:
     // Whether the name means std's, and no type of that name in a scope around the function.
     bool is_standard_name(text word) const {
         return file_.is_standard_name(word) && seen_by_function(word).empty();
-    }
-
-    // The debug information may lack these templates, or have another type with such a name.
-    static ALLOCSCOPE_INLINE bool is_standard_template(text word) noexcept {
-        return find_default_rule(word) != nullptr ||
-               is_listed(word,
-                         "pair tuple array optional variant function shared_ptr weak_ptr complex "
-                         "valarray atomic lock_guard unique_lock scoped_lock");
-    }
-
-    // Classes of the standard library that are no templates.
-    static ALLOCSCOPE_INLINE bool is_standard_class(text word) noexcept {
-        return is_listed(
-            word,
-            "string wstring u16string u32string string_view thread jthread mutex recursive_mutex "
-            "timed_mutex shared_mutex condition_variable any stringstream ostringstream "
-            "istringstream stringbuf ifstream ofstream fstream filebuf exception runtime_error "
-            "logic_error invalid_argument out_of_range domain_error length_error range_error "
-            "overflow_error underflow_error bad_alloc system_error error_code locale regex smatch "
-            "cmatch random_device mt19937 "
-            "mt19937_64 once_flag type_index byte size_t ptrdiff_t nullptr_t exception_ptr "
-            "stop_source stop_token monotonic_buffer_resource synchronized_pool_resource "
-            "unsynchronized_pool_resource uint8_t uint16_t uint32_t uint64_t int8_t int16_t "
-            "int32_t int64_t uintmax_t intmax_t uintptr_t intptr_t source_location milli micro "
-            "nano "
-            "strong_ordering weak_ordering partial_ordering");
     }
 
     // Whether the name at `at` is a class template without arguments, as in `new box(3)`: the

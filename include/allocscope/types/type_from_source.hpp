@@ -26,6 +26,7 @@
 #include <allocscope/source/path_in_files.hpp>
 #include <allocscope/source/placed_new.hpp>
 #include <allocscope/source/source_cache.hpp>
+#include <allocscope/source/standard_names.hpp>
 #include <allocscope/source/type_knowledge.hpp>
 #include <allocscope/source/type_spelling.hpp>
 #include <allocscope/spelling/function_name.hpp>

@@ -1,5 +1,5 @@
-// Danger: with -g1, which describes functions and lines, but no types and no variables, the class of
-// a header is unknown or lacks its scopes, and so is what the compiler deduces.
+// Danger: with -g1, which describes functions and lines, but no types and no variables, the class
+// of a header is unknown or lacks its scopes, and so is what the compiler deduces.
 // hooks: malloc
 // not with: asan, tsan (they have a malloc of their own, which does not record exceptions)
 // about: stacks

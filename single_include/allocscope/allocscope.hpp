@@ -29825,7 +29825,8 @@ private:
 
     // The element of an array, and of the arrays in it; other types are as they are.
     static text element_of(text type) noexcept {
-        return type.ends_with("]") ? type.substr(0, type.find('[')) : type;
+        while (type.ends_with("]")) type = type.substr(0, type.rfind('['));
+        return type;
     }
 
     // Whether a variable with that type may be a copy in a lambda, where the debug information has

@@ -42,6 +42,7 @@ TEST_CASE("aliases_in_source: what a typedef of a function stands for, or nothin
     CHECK(seen("typedef int made[3][2];", "box<made>") == "box<int[3][2]>");
     CHECK(seen("typedef int made[3][2];", "made") == "int");
     CHECK(seen("using made = int[3];", "made") == "int");
+    CHECK(seen("typedef box<int[3]> made[2][4];", "made") == "box<int[3]>");
 }
 
 TEST_CASE("aliases_in_source: what is written around an alias belongs to it") {

@@ -28889,6 +28889,11 @@ inline declared_variable declared_there(const source_outline& file, std::size_t 
     declared_variable found;
     found.at = at;
     if (!file.is_any_at(at + 1, "; ( { = , ) : ]")) return {};
+    if (file.is_at(at + 1, "(")) {  // `part p(3);`, or a function
+        const std::size_t close = file.partner(at + 1);
+        const bool is_empty = close == at + 2;
+        if (is_empty || file.is_any_at(close + 1, "{ const noexcept ->")) return found;
+    }
     if (file.is_at(at - 1, ",") && file.is_word_at(at - 2)) {  // `part a, b;`
         found = declared_there(file, at - 2);
         found.at = at;

@@ -55,6 +55,10 @@ TEST_CASE("thrown_value: an alias is no type of its own") {
 
 TEST_CASE("thrown_value: a variable") {
     CHECK(thrown_at("void open(int n) { failure f{n}; throw @f; }") == "failure");
+    CHECK(thrown_at("void open(int n) { failure f(n); throw @f; }") == "failure");
+    CHECK(thrown_at("failure f();\nvoid open(int n) { throw @f; }").empty());
+    CHECK(thrown_at("void f(int) {}\nvoid open(int n) { throw @f; }").empty());
+    CHECK(thrown_at("failure f(int) noexcept;\nvoid open(int n) { throw @f; }").empty());
     type_knowledge knowledge;
     text type;
     knowledge.context = &type;

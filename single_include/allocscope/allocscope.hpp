@@ -5955,6 +5955,8 @@ public:
 private:
     static constexpr std::uint64_t piece = detail::page_bytes;
     static constexpr std::size_t pieces_ahead = 16;  // if a section is read in order
+    // The pages of larger sections are new, and zero. Others may have been used before.
+    static constexpr std::uint64_t largest_reused = std::uint64_t{1} << 20;
 
     static void read(late_bytes& of, std::uint64_t offset, std::uint64_t size) {
         auto& self = static_cast<section_pieces&>(of);
@@ -5975,13 +5977,14 @@ private:
         }
     }
 
-    // Bytes that cannot be read stay zero, which readers take for unknown.
+    // Bytes that cannot be read are zero, which readers take for unknown.
     void read_pieces(std::size_t begin, std::size_t end) const noexcept {
-        const detail::file_reader file{path_};
-        if (!file.is_open() || !file.identity().equals(identity_)) return;
         const std::uint64_t from = begin * piece;
-        const std::uint64_t behind = end * piece < size_ ? end * piece : size_;
-        file.read_at(offset_ + from, bytes_ + from, behind - from);
+        const std::uint64_t bytes = (end * piece < size_ ? end * piece : size_) - from;
+        const detail::file_reader file{path_};
+        const bool is_same = file.is_open() && file.identity().equals(identity_);
+        const std::uint64_t got = is_same ? file.read_at(offset_ + from, bytes_ + from, bytes) : 0;
+        if (size_ <= largest_reused) std::memset(bytes_ + from + got, 0, bytes - got);
     }
 
     const char* path_;

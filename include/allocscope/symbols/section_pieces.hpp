@@ -6,9 +6,10 @@
 // Memory:   addresses for the whole section, in the given arena; memory only for the pieces read
 //
 // A program may have a hundred megabytes of debug information, but one address needs the entries of
-// one unit and a few hundred names. The whole section has addresses, and its bytes are zero until
-// they are read. The file is opened for each reading, and must then still be the same file. A piece
-// behind one that was read is read with the next ones: the code of a program is read in order.
+// one unit and a few hundred names. The whole section has addresses, and its bytes are undefined
+// until they are wanted. The file is opened for each reading, and must then still be the same file.
+// A piece behind one that was read is read with the next ones: the code of a program is read in
+// order.
 
 #ifndef ALLOCSCOPE_SYMBOLS_SECTION_PIECES_HPP
 #define ALLOCSCOPE_SYMBOLS_SECTION_PIECES_HPP
@@ -23,6 +24,7 @@
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint8_t, uint64_t, uintptr_t
+#include <cstring>  // memset
 
 ALLOCSCOPE_COOL_BEGIN
 
@@ -51,6 +53,8 @@ public:
 private:
     static constexpr std::uint64_t piece = detail::page_bytes;
     static constexpr std::size_t pieces_ahead = 16;  // if a section is read in order
+    // The pages of larger sections are new, and zero. Others may have been used before.
+    static constexpr std::uint64_t largest_reused = std::uint64_t{1} << 20;
 
     static void read(late_bytes& of, std::uint64_t offset, std::uint64_t size) {
         auto& self = static_cast<section_pieces&>(of);
@@ -71,13 +75,14 @@ private:
         }
     }
 
-    // Bytes that cannot be read stay zero, which readers take for unknown.
+    // Bytes that cannot be read are zero, which readers take for unknown.
     void read_pieces(std::size_t begin, std::size_t end) const noexcept {
-        const detail::file_reader file{path_};
-        if (!file.is_open() || !file.identity().equals(identity_)) return;
         const std::uint64_t from = begin * piece;
-        const std::uint64_t behind = end * piece < size_ ? end * piece : size_;
-        file.read_at(offset_ + from, bytes_ + from, behind - from);
+        const std::uint64_t bytes = (end * piece < size_ ? end * piece : size_) - from;
+        const detail::file_reader file{path_};
+        const bool is_same = file.is_open() && file.identity().equals(identity_);
+        const std::uint64_t got = is_same ? file.read_at(offset_ + from, bytes_ + from, bytes) : 0;
+        if (size_ <= largest_reused) std::memset(bytes_ + from + got, 0, bytes - got);
     }
 
     const char* path_;

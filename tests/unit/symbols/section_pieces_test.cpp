@@ -22,6 +22,7 @@ using allocscope::detail::file_reader;
 using allocscope::detail::want;
 using allocscope::detail::want_text;
 using allocscope::plain::arena;
+using allocscope::plain::borrowed_memory;
 using allocscope::symbolize::code_frame;
 using allocscope::symbolize::code_location;
 using allocscope::symbolize::debug_object;
@@ -121,6 +122,20 @@ TEST_CASE("section_pieces: another file at its path is not read") {
     want(&pieces, 0, 1);
     ::unlink(file.path());
     file.write('A');
+    want(&pieces, 0, bytes);
+    CHECK(known_bytes(pieces.bytes()) == 4096);
+}
+
+TEST_CASE("section_pieces: what cannot be read is zero, whatever was in its memory before") {
+    const file_with_section file;
+    arena memory;
+    {
+        const borrowed_memory meanwhile{memory};
+        for (int i = 0; i < 100; ++i) std::memset(memory.allocate(20000), 'Z', 20000);
+    }
+    section_pieces pieces{memory, file.path(), file.identity(), begin, bytes};
+    want(&pieces, 0, 1);
+    ::unlink(file.path());
     want(&pieces, 0, bytes);
     CHECK(known_bytes(pieces.bytes()) == 4096);
 }

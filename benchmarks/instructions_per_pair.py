@@ -46,13 +46,18 @@ VALGRIND = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
             "--soname-synonyms=somalloc=nouserintercepts"]
 
 
-def instructions(program, loop, mode, steps, run=()):
-    done = subprocess.run([*run, *VALGRIND, program, loop, *mode.split(), str(steps)],
-                          capture_output=True, text=True, check=False)
+def collected(command, env=None):
+    """The instructions that callgrind counts; the command begins with VALGRIND."""
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     found = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode != 0 or not found:
-        sys.exit(f"{program} {loop} {mode} {steps} failed under valgrind:\n{done.stderr[-2000:]}")
+        words = " ".join(map(str, command))
+        sys.exit(f"{words} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     return int(found.group(1))
+
+
+def instructions(program, loop, mode, steps, run=()):
+    return collected([*run, *VALGRIND, program, loop, *mode.split(), str(steps)])
 
 
 def per_pair(program, loop, mode, few, many, run=()):

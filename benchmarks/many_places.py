@@ -16,13 +16,12 @@ number. With another compiler the exit code is 77.
 import argparse
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
-from instructions_per_pair import compiler_version
+from instructions_per_pair import VALGRIND, collected, compiler_version
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 UNITS, CALLS = 4, 100
@@ -111,13 +110,8 @@ def check(folder):
     """Whether both reports take as many instructions as they should."""
     # Which functions of libc for texts are used depends on the processor.
     plain = os.environ | {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-BMI2"}
-    done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
-                           "--toggle-collect=*engine_stats*", folder / "program"],
-                          env=plain, capture_output=True, text=True, check=False)
-    found = re.search(r"Collected : (\d+)", done.stderr)
-    if done.returncode != 0 or not found:
-        sys.exit(f"the program failed under valgrind:\n{done.stdout}{done.stderr[-2000:]}")
-    counted = int(found.group(1)) / 1e6
+    counted = collected([*VALGRIND, "--toggle-collect=*engine_stats*", folder / "program"],
+                        plain) / 1e6
     print(f"both reports on {UNITS * CALLS * FUNCTIONS_OF_CHECK} lines: {counted:.1f} million"
           f" instructions, GOLDEN is {GOLDEN}")
     if abs(counted / GOLDEN - 1) <= 0.01:

@@ -26330,19 +26330,18 @@ inline void probe_words(probed_word* words, std::size_t count) noexcept {
         std::uintptr_t begin = 0;
         for (; asked < count && asked < most_words; ++asked) {
             const std::uintptr_t address = words[asked].address;
-            std::size_t distance = address - begin;
-            const std::uintptr_t last = begin | (page_bytes - 1);
-            const bool is_near = piece_count != 0 && address >= begin && address + 7 <= last;
+            const std::uintptr_t behind_page = (begin | (page_bytes - 1)) + 1;
+            const bool is_near =
+                piece_count != 0 && address >= begin && address + word_bytes <= behind_page;
+            const std::size_t place = is_near ? before + (address - begin) : bytes;
+            if (place + word_bytes > sizeof read) break;
             if (!is_near) {
-                if (bytes + word_bytes > sizeof read) break;
                 begin = address;
-                distance = 0;
                 before = bytes;
                 pieces[piece_count++] = {reinterpret_cast<void*>(address), 0};
             }
-            if (before + distance + word_bytes > sizeof read) break;
-            places[asked] = static_cast<std::uint16_t>(before + distance);
-            if (places[asked] + word_bytes > bytes) bytes = places[asked] + word_bytes;
+            places[asked] = static_cast<std::uint16_t>(place);
+            if (place + word_bytes > bytes) bytes = place + word_bytes;
             pieces[piece_count - 1].iov_len = bytes - before;
         }
         struct iovec local = {read, bytes};

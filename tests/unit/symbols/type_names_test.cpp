@@ -24,6 +24,28 @@ using made_elf::file_of;
 using made_elf::put;
 using made_elf::put_shape;
 
+// A file whose debug information has code at 0x1000.
+class described_file {
+public:
+    described_file(const bytes& info, const bytes& shapes)
+        : file_(file_of({{".debug_info", info}, {".debug_abbrev", shapes}})) {}
+
+    // The first type with that name, for the code.
+    const named_type& first(const char* name) {
+        const type_names* const known = object_.types_at(0x1000);
+        REQUIRE(known != nullptr);
+        const named_type* const found = known->all(name);
+        REQUIRE(found != nullptr);
+        return *found;
+    }
+
+private:
+    bytes file_;
+    arena memory_;
+    kept_texts texts_{memory_};
+    debug_object object_{texts_, byte_view{file_.data(), file_.size()}};
+};
+
 // How many of the last arguments are known to be the defaults, in a class with one parameter for
 // each letter: a `d` is marked as the default, an `n` is not. g++ marks only the last ones. clang
 // also marks one with another behind it.
@@ -47,15 +69,8 @@ std::size_t defaults_of(const std::string& letters) {
     bytes info;
     put(info, unit.size(), 4);
     append(info, unit);
-    const bytes file = file_of({{".debug_info", info}, {".debug_abbrev", shapes}});
-    arena memory;
-    kept_texts texts{memory};
-    debug_object object{texts, byte_view{file.data(), file.size()}};
-    const type_names* known = object.types_at(0x1000);
-    REQUIRE(known != nullptr);
-    const named_type* box = known->all("box");
-    REQUIRE(box != nullptr);
-    return box->defaults;
+    described_file file{info, shapes};
+    return file.first("box").defaults;
 }
 
 // A unit of DWARF 5 with its length in front.
@@ -100,19 +115,13 @@ std::string part_of_own_unit(const bytes& scope) {
     put(code, 0x1000, 8);
     append(code, {16, 7, 1, 2, 3, 4, 5, 6, 7, 8, 0});
     append(info, unit_of(1, {}, code));
-    const bytes file = file_of({{".debug_info", info}, {".debug_abbrev", shapes}});
-    arena memory;
-    kept_texts texts{memory};
-    debug_object object{texts, byte_view{file.data(), file.size()}};
-    const type_names* known = object.types_at(0x1000);
-    REQUIRE(known != nullptr);
-    const named_type* part = known->all("part");
-    REQUIRE(part != nullptr);
-    CHECK(part->next == nullptr);
-    CHECK(part->bytes == 12);
-    const std::string within{part->within.data(), part->within.size()};
-    return part->qualified.empty() ? "(" + within + ")"
-                                   : std::string{part->qualified.data(), part->qualified.size()};
+    described_file file{info, shapes};
+    const named_type& part = file.first("part");
+    CHECK(part.next == nullptr);
+    CHECK(part.bytes == 12);
+    const std::string within{part.within.data(), part.within.size()};
+    return part.qualified.empty() ? "(" + within + ")"
+                                  : std::string{part.qualified.data(), part.qualified.size()};
 }
 
 }  // namespace

@@ -20,7 +20,7 @@
 
 #include <cstdint>  // uint16_t, uint32_t, uint64_t, uintptr_t
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -101,6 +101,6 @@ void show_stack(Shown& made, const named_stack& stack, const char* file, std::ui
 
 }  // namespace detail
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_NAMING_NAMED_STACK_HPP

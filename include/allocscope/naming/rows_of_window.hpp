@@ -30,7 +30,7 @@
 
 #include <unistd.h>  // getpid
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -295,6 +295,6 @@ inline void add_rows_of(snapshot_block& block, name_book& book, const live_windo
 
 }  // namespace detail
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_NAMING_ROWS_OF_WINDOW_HPP

@@ -30,7 +30,7 @@
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
-#include <cstdint>  // uint64_t
+#include <cstdint>  // uint32_t, uint64_t
 #include <cstring>  // strcmp
 
 ALLOCSCOPE_COOL_BEGIN
@@ -85,6 +85,31 @@ struct placed_rows_order {
         return row_comes_before(rows[a.number], rows[b.number], is_difference);
     }
 };
+
+// Sorts the rows where they are, because a hundred thousand of them take 14 MiB. They are moved
+// ring by ring; the first row of a ring is saved to make room.
+inline void put_in_order(list<snapshot::row>& rows, bool is_difference, arena& scratch) {
+    list<placed_row> order{scratch};
+    order.reserve(rows.size());
+    for (const snapshot::row& row : rows) {
+        order.push_back(
+            {row.objects, row.bytes, row.file, row.line, static_cast<std::uint32_t>(order.size())});
+    }
+    sort(order, placed_rows_order{rows.data(), is_difference});
+    for (std::uint32_t first = 0; first < order.size(); ++first) {
+        if (order[first].number == first) continue;  // it is there
+        const snapshot::row saved = rows[first];
+        std::uint32_t place = first;
+        while (order[place].number != first) {
+            const std::uint32_t from = order[place].number;
+            rows[place] = rows[from];
+            order[place].number = place;
+            place = from;
+        }
+        rows[place] = saved;
+        order[place].number = place;
+    }
+}
 
 }  // namespace detail
 
@@ -149,18 +174,7 @@ public:
 
     // The same for rows that lie in memory().
     void sort_rows(list<snapshot::row>& rows, const snapshot::window_info& info, arena& scratch) {
-        list<placed_row> order{scratch};
-        order.reserve(rows.size());
-        for (const snapshot::row& row : rows) {
-            order.push_back({row.objects, row.bytes, row.file, row.line,
-                             static_cast<std::uint32_t>(order.size())});
-        }
-        const placed_rows_order comes_before{rows.data(), info.is_difference};
-        sort(order, comes_before);
-        list<snapshot::row*> places{scratch};
-        places.reserve(order.size());
-        for (const placed_row& each : order) places.push_back(rows.data() + each.number);
-        move_into_order(rows.data(), places);
+        put_in_order(rows, info.is_difference, scratch);
         set_rows(rows, info);
     }
 
@@ -242,24 +256,6 @@ public:
     static constexpr std::size_t name_bytes = 64;
 
 private:
-    // `order` says which row comes to each place. The rows are moved ring by ring; the first row of
-    // a ring is saved to make room.
-    static void move_into_order(snapshot::row* rows, list<snapshot::row*>& order) noexcept {
-        for (std::size_t first = 0; first < order.size(); ++first) {
-            if (order[first] == nullptr) continue;
-            const snapshot::row saved = rows[first];
-            std::size_t place = first;
-            while (order[place] != rows + first) {
-                snapshot::row* const from = order[place];
-                rows[place] = *from;
-                order[place] = nullptr;
-                place = static_cast<std::size_t>(from - rows);
-            }
-            rows[place] = saved;
-            order[place] = nullptr;
-        }
-    }
-
     struct head {
         snapshot_data data;  // first: a pointer to it is a pointer to the block
         arena memory;        // where this head lies

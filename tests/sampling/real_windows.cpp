@@ -179,16 +179,6 @@ struct quantities {
     }
 };
 
-struct tallies {
-    tally objects;
-    tally bytes;
-
-    void add(const tallies& other) {
-        objects.add(other.objects);
-        bytes.add(other.bytes);
-    }
-};
-
 struct result {
     tallies totals;
     tallies rows;

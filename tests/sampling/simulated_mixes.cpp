@@ -84,16 +84,6 @@ struct sampled_kind {
     }
 };
 
-struct tallies {
-    tally objects;
-    tally bytes;
-
-    void add(const tallies& other) {
-        objects.add(other.objects);
-        bytes.add(other.bytes);
-    }
-};
-
 // What a whole set of mixes came to.
 struct result {
     tallies totals;

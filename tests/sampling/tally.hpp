@@ -51,6 +51,16 @@ struct tally {
     double mean_samples() const { return runs == 0 ? 0.0 : samples / static_cast<double>(runs); }
 };
 
+struct tallies {
+    tally objects;
+    tally bytes;
+
+    void add(const tallies& other) {
+        objects.add(other.objects);
+        bytes.add(other.bytes);
+    }
+};
+
 }  // namespace allocscope_tests
 
 #endif  // ALLOCSCOPE_TESTS_SAMPLING_TALLY_HPP

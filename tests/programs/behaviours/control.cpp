@@ -1,4 +1,6 @@
 // control.cpp WHAT - control flow that is not call and return: exceptions, jumps, other stacks.
+#include "run_behaviour.hpp"
+
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>
@@ -179,10 +181,7 @@ void limit_of_files() {
     std::printf("%zu\n", written);
 }
 
-struct {
-    const char* name;
-    void (*run)();
-} const behaviours[] = {
+constexpr behaviour behaviours[] = {
     {"exceptions", exceptions},
     {"uncaught", uncaught},
     {"jumps", jumps},
@@ -199,11 +198,5 @@ struct {
 }  // namespace
 
 int main(int, char** arguments) {
-    for (const auto& each : behaviours) {
-        if (std::strcmp(each.name, arguments[1]) == 0) {
-            each.run();
-            return 0;
-        }
-    }
-    return 99;
+    return run_behaviour(behaviours, arguments[1]);
 }

@@ -1,4 +1,6 @@
 // memory.cpp WHAT - what a program can see of its malloc, printed.
+#include "run_behaviour.hpp"
+
 #include <dirent.h>
 #include <glob.h>
 #include <malloc.h>
@@ -194,10 +196,7 @@ void locked_memory() {
     std::printf("%zu\n", all.size());
 }
 
-struct {
-    const char* name;
-    void (*run)();
-} const behaviours[] = {
+constexpr behaviour behaviours[] = {
     {"options", options},
     {"statistics", statistics},
     {"perturbed", perturbed},
@@ -216,11 +215,5 @@ struct {
 }  // namespace
 
 int main(int, char** arguments) {
-    for (const auto& each : behaviours) {
-        if (std::strcmp(each.name, arguments[1]) == 0) {
-            each.run();
-            return 0;
-        }
-    }
-    return 99;
+    return run_behaviour(behaviours, arguments[1]);
 }

@@ -1,4 +1,6 @@
 // processes.cpp WHAT - fork and its like, descriptors, signals between processes.
+#include "run_behaviour.hpp"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -222,10 +224,7 @@ void stops_itself() {
     std::printf("goes on\n");
 }
 
-struct {
-    const char* name;
-    void (*run)();
-} const behaviours[] = {
+constexpr behaviour behaviours[] = {
     {"forks", forks},
     {"bare_forks", bare_forks},
     {"vforks", vforks},
@@ -249,11 +248,5 @@ struct {
 }  // namespace
 
 int main(int, char** arguments) {
-    for (const auto& each : behaviours) {
-        if (std::strcmp(each.name, arguments[1]) == 0) {
-            each.run();
-            return 0;
-        }
-    }
-    return 99;
+    return run_behaviour(behaviours, arguments[1]);
 }

@@ -8,21 +8,15 @@
 #include "unit/types/type_at_mark.hpp"
 
 using allocscope::symbolize::name_kind;
-using allocscope_test::marked_source;
-using allocscope_test::source_file;
-using allocscope_test::type_at;
+using allocscope_test::header_beside;
 
 TEST_CASE("aliases_of_headers: with -g1 nobody knows what an argument stands for") {
-    const source_file header{
+    const header_beside header{
         "namespace app {\nusing text = basic_text<char>;\ntypedef basic_text<wchar_t> wide;\n"
         "enum mode { fast };\nstruct part;\ntypedef struct { int n; } plain;\n}\n"};
-    const std::string name = header.path().substr(header.path().rfind('/') + 1);
     allocscope::symbolize::type_knowledge knowledge;
     knowledge.kind = [](void*, allocscope::plain::text) { return name_kind::undescribed; };
-    const auto type_of = [&](const std::string& made) {
-        const marked_source marked{"#include \"" + name + "\"\nauto* p = @new " + made + ";"};
-        return type_at(marked.path(), marked.line(), marked.column(), "main", knowledge);
-    };
+    const auto type_of = [&](const std::string& made) { return header.type_of(made, knowledge); };
     CHECK(type_of("std::set<text>") == "?");
     CHECK(type_of("std::map<int, app::wide>") == "?");
     CHECK(type_of("std::set<app::mode>") == "std::set<app::mode>");
@@ -36,17 +30,15 @@ TEST_CASE("aliases_of_headers: with -g1 nobody knows what an argument stands for
 
 // g++ describes no alias that is a template.
 TEST_CASE("aliases_of_headers: in a template, an alias of a header stands for what is not known") {
-    const source_file header{
+    const header_beside header{
         "namespace app {\ntemplate <class T> using bare = std::remove_reference_t<T>;\n"
         "template <class T> struct box {};\nusing text = basic_text<char>;\n}\n"};
-    const std::string name = header.path().substr(header.path().rfind('/') + 1);
     allocscope::symbolize::type_knowledge knowledge;
     knowledge.kind = [](void*, allocscope::plain::text asked) {
         return asked == "bare" ? name_kind::unknown : name_kind::type;
     };
     const auto type_of = [&](const std::string& body, const char* function = "make<part&>") {
-        const marked_source marked{"#include \"" + name + "\"\n" + body};
-        return type_at(marked.path(), marked.line(), marked.column(), function, knowledge);
+        return header.type_at_mark(body, function, knowledge);
     };
     CHECK(type_of("template <class T> auto* make() { return @new bare<T>; }") == "?");
     CHECK(type_of("template <class T> auto* make() { return @new app::bare<T>; }") == "?");

@@ -52,6 +52,28 @@ inline std::string candidate_at_mark(const std::string& source, const char* func
     return candidate;
 }
 
+// A header beside the marked sources that include it.
+class header_beside {
+public:
+    explicit header_beside(const std::string& text) : file_(text) {}
+
+    std::string type_at_mark(const std::string& source, const char* function,
+                             const allocscope::symbolize::type_knowledge& knowledge) const {
+        const std::string& path = file_.path();
+        const std::string name = path.substr(path.rfind('/') + 1);
+        const marked_source marked{"#include \"" + name + "\"\n" + source};
+        return type_at(marked.path(), marked.line(), marked.column(), function, knowledge);
+    }
+    // Of `new MADE`.
+    std::string type_of(const std::string& made,
+                        const allocscope::symbolize::type_knowledge& knowledge) const {
+        return type_at_mark("auto* p = @new " + made + ";", "main", knowledge);
+    }
+
+private:
+    source_file file_;
+};
+
 // The type of what the innermost of these frames asked for.
 inline allocscope::symbolize::type_answer name_type(
     allocscope::symbolize::read_names& names,

@@ -19,6 +19,7 @@ using allocscope::symbolize::code_frame;
 using allocscope::symbolize::name_kind;
 using allocscope::symbolize::source_cache;
 using allocscope::symbolize::type_from_source;
+using allocscope_test::header_beside;
 using allocscope_test::marked_source;
 using allocscope_test::source_file;
 using allocscope_test::type_at;
@@ -338,17 +339,13 @@ TEST_CASE("type_from_source: the bare name of a class template is no type") {
 }
 
 TEST_CASE("type_from_source: a class that the debug information lacks may be a template") {
-    const source_file header{"template <class T> struct box { T t; };\nstruct crate { int n; };\n"};
-    const std::string name = header.path().substr(header.path().rfind('/') + 1);
+    const header_beside header{
+        "template <class T> struct box { T t; };\nstruct crate { int n; };\n"};
     allocscope::symbolize::type_knowledge knowledge;
     knowledge.kind = [](void*, allocscope::plain::text) { return name_kind::undescribed; };
-    const auto type_of = [&](const std::string& made) {
-        const marked_source marked{"#include \"" + name + "\"\nauto* p = @new " + made + ";"};
-        return type_at(marked.path(), marked.line(), marked.column(), "main", knowledge);
-    };
-    CHECK(type_of("box{3}") == "?");
-    CHECK(type_of("box<int>{3}") == "box<int>");
-    CHECK(type_of("crate{3}") == "crate");
+    CHECK(header.type_of("box{3}", knowledge) == "?");
+    CHECK(header.type_of("box<int>{3}", knowledge) == "box<int>");
+    CHECK(header.type_of("crate{3}", knowledge) == "crate");
 }
 
 TEST_CASE("type_from_source: names of std are told apart from others") {

@@ -20899,6 +20899,18 @@ ALLOCSCOPE_PURE inline bool has_arguments(const function_name& function) noexcep
     return false;
 }
 
+// Whether two functions of the same name can be instances of one template.
+ALLOCSCOPE_PURE inline bool may_share_template(const function_name& a,
+                                               const function_name& b) noexcept {
+    std::size_t i = 0;
+    const std::size_t count = a.components.size();
+    while (i < count && i < b.components.size() &&
+           a.components[i].arguments.empty() == b.components[i].arguments.empty()) {
+        ++i;
+    }
+    return i == count;
+}
+
 constexpr text anonymous_namespace = "(anonymous namespace)";
 constexpr std::size_t max_name_components = 256;
 
@@ -33042,6 +33054,7 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
         const read_name& caller = names.of(outer);
         // Functions that differ in their parameters only are different functions.
         if (caller.plain == inner.plain && caller.parts.whole != inner.parts.whole &&
+            may_share_template(inner.parts, caller.parts) &&
             !is_called_behind(&frames[at], sources)) {
             return true;
         }

@@ -54,6 +54,18 @@ ALLOCSCOPE_PURE inline bool has_arguments(const function_name& function) noexcep
     return false;
 }
 
+// Whether two functions of the same name can be instances of one template.
+ALLOCSCOPE_PURE inline bool may_share_template(const function_name& a,
+                                               const function_name& b) noexcept {
+    std::size_t i = 0;
+    const std::size_t count = a.components.size();
+    while (i < count && i < b.components.size() &&
+           a.components[i].arguments.empty() == b.components[i].arguments.empty()) {
+        ++i;
+    }
+    return i == count;
+}
+
 constexpr text anonymous_namespace = "(anonymous namespace)";
 constexpr std::size_t max_name_components = 256;
 

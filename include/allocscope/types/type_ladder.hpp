@@ -297,6 +297,7 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
         const read_name& caller = names.of(outer);
         // Functions that differ in their parameters only are different functions.
         if (caller.plain == inner.plain && caller.parts.whole != inner.parts.whole &&
+            may_share_template(inner.parts, caller.parts) &&
             !is_called_behind(&frames[at], sources)) {
             return true;
         }

@@ -141,6 +141,16 @@ TEST_CASE("type_ladder: a folded function does not tell its template arguments")
     CHECK(types.name_type({other, user, folded}).name == "app::a");
 }
 
+TEST_CASE("type_ladder: a constructor that is a template is not folded with one that is none") {
+    const source_of_lines file{"template <class A> any::any(A) { new part<A>; } any::any(int);"};
+    ladder types;
+    const code_frame made = frame("any::any<app::a>(app::a)", file.path(), 1, 34);
+    const code_frame other = frame("any::any(int)", file.path(), 1, 1);
+    const code_frame instance = frame("any::any<app::b>(app::b)", file.path(), 1, 1);
+    CHECK(types.name_type({made, other}).name == "part<app::a>");
+    CHECK(types.name_type({made, instance}).name == "?");
+}
+
 TEST_CASE("type_ladder: an allocator that was folded with another one has the type of its caller") {
     const allocscope_test::marked_source file{
         "template <class T> struct pool {\n"

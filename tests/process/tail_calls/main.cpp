@@ -80,6 +80,9 @@ int main() {
     void* const pointed = make_by_pointer(make_long_array, true);
     ALLOCSCOPE_EXPECT(has_row(window.stats(), 80, "main.cpp", line_of_pointer, "?"));
     ::operator delete(pointed);
+    void* const switched = make_after_switch(4);
+    ALLOCSCOPE_EXPECT(has_row(window.stats(), 30, "undescribed.cpp", line_behind_switch, "short"));
+    ::operator delete(switched);
     // There is a jump in each part of the function.
     const int line_of_rare = __LINE__ + 1;
     void* const rare = make_rarely(8);

@@ -26,6 +26,8 @@ void set_name(named& person, const std::string& name);
 void* make_by_pointer(void* (*make)(), bool is_asking);
 void* make_checked(int kind);
 void* make_rarely(int kind);
+void* make_after_switch(int kind);
+extern const int line_behind_switch;
 
 extern const int line_of_item;
 extern const int line_behind_two_jumps;

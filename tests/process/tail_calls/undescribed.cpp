@@ -31,3 +31,32 @@ void* make_rarely(int kind) {
     }
     return new short[14];
 }
+
+// The jump of a `switch` stays in its function, wherever its table says.
+void* make_after_switch(int kind) {
+    switch (kind) {
+        case 0:
+            asm volatile("nop # 0");
+            break;
+        case 1:
+            asm volatile("nop # 1");
+            break;
+        case 2:
+            asm volatile("nop # 2");
+            break;
+        case 3:
+            asm volatile("nop # 3");
+            break;
+        case 4:
+            asm volatile("nop # 4");
+            break;
+        case 5:
+            asm volatile("nop # 5");
+            break;
+        default:
+            break;
+    }
+    for (volatile int i = 0; i < kind;) i = i + 1;  // g++ repeats shorter code in each case
+    return new short[15];
+}
+const int line_behind_switch = __LINE__ - 2;

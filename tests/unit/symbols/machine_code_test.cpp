@@ -47,6 +47,25 @@ asm(R"(
         .skip 8, 0x90
         jmp *(%rbx)
     behind_jump_to_memory:
+        .skip 8, 0x90
+        jmp *24(%rbx)
+    behind_jump_to_entry:
+        .skip 8, 0x90
+        jmp code_begin
+        .byte 0x66, 0x0f, 0x1f, 0x44, 0, 0
+    behind_nop:
+        .skip 8, 0x90
+        add %rcx, %rax
+        jmp *%rax
+    behind_jump_to_sum:
+        .skip 8, 0x90
+        add %rcx, %r11
+        notrack jmp *%r11
+    behind_jump_to_high_sum:
+        .skip 8, 0x90
+        add %rcx, %rdx
+        jmp *%rax
+    behind_jump_beside_sum:
         .skip 1024, 0x90
     code_end:
         ret
@@ -60,7 +79,8 @@ extern "C" {
 extern const char code_begin, code_end, some_word;
 extern const char behind_call, behind_call_of_word, behind_call_of_register, behind_short_jump,
     behind_short_condition, behind_long_jump, behind_long_condition, behind_jump_to_word,
-    behind_jump_to_register, behind_jump_to_memory;
+    behind_jump_to_register, behind_jump_to_memory, behind_jump_to_sum, behind_jump_to_high_sum,
+    behind_jump_beside_sum, behind_jump_to_entry, behind_nop;
 }
 
 namespace {
@@ -113,6 +133,12 @@ TEST_CASE("machine_code: an instruction is known by the address behind it") {
     CHECK(own.kinds_before(behind_jump_to_word) == "word ");
     CHECK(own.kinds_before(behind_jump_to_register) == "anywhere ");
     CHECK(own.kinds_before(behind_jump_to_memory) == "anywhere ");
+    // A label is behind the offset, which is one byte, and behind the six bytes of the `nopw`.
+    CHECK(own.code.may_jump_anywhere(linked(behind_jump_to_entry) - 1));
+    CHECK_FALSE(own.code.may_jump_anywhere(linked(behind_nop) - 5));
+    CHECK(own.kinds_before(behind_jump_to_sum).empty());
+    CHECK(own.kinds_before(behind_jump_to_high_sum).empty());
+    CHECK(own.kinds_before(behind_jump_beside_sum) == "anywhere ");
     CHECK(own.kinds_before(code_end).empty());
 }
 

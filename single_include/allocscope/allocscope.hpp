@@ -23683,12 +23683,19 @@ public:
         return word_before(behind, jump_to_word);
     }
 
-    // Whether the last two bytes may be a jump to where a register or some memory says. Compilers
-    // describe these jumps if they describe calls at all.
+    // Whether the last two bytes may be a jump to where a register or some memory says, but that of
+    // a `switch`, which jumps to the sum of its table and an entry. Compilers describe these jumps
+    // if they describe calls at all. Pointers are aligned, and `jmp *15(%rsi)` is what `nopw` looks
+    // like behind the last byte of a jump backwards.
     bool may_jump_anywhere(std::uint64_t behind) const {
-        const detail::byte_view bytes = code_before(behind, short_jump_bytes);
-        return !bytes.empty() && bytes.data[0] == indirect && (bytes.data[1] & 0x38U) == 0x20U &&
-               bytes.data[1] != jump_to_word;
+        const detail::byte_view bytes = code_before(behind + 1, short_jump_bytes + 1);
+        if (bytes.empty() || bytes.data[0] != indirect || (bytes.data[1] & 0x38U) != 0x20U ||
+            bytes.data[1] == jump_to_word) {
+            return false;
+        }
+        const bool has_offset = (bytes.data[1] & 0xc0U) == 0x40U && bytes.data[1] != 0x64;
+        if (has_offset && bytes.data[2] % sizeof(void*) != 0) return false;
+        return !is_sum_before(behind - short_jump_bytes, bytes.data[1]);
     }
 
     // Whether a jump to the address may be one to another module: linkers put their stubs close to
@@ -23725,6 +23732,21 @@ private:
     static constexpr std::uint8_t indirect = 0xff;
     static constexpr std::uint8_t call_of_word = 0x15;
     static constexpr std::uint8_t jump_to_word = 0x25;
+
+    // Whether the code before a jump adds two registers: `add %rcx,%rax`, perhaps in front of the
+    // prefix that `notrack` or a high register has. `way` is the last byte of the jump.
+    bool is_sum_before(std::uint64_t behind, unsigned way) const {
+        constexpr std::uint64_t add_bytes = 3;
+        const detail::byte_view prefixes = code_before(behind, 2);
+        bool is_high = false;
+        for (int i = 1; i >= 0 && !prefixes.empty(); --i, --behind) {
+            if (prefixes.data[i] == 0x41) is_high = true;
+            if (prefixes.data[i] != 0x41 && prefixes.data[i] != 0x3e) break;
+        }
+        const detail::byte_view sum = code_before(behind, add_bytes);
+        return !sum.empty() && (sum.data[0] | 4U) == (is_high ? 0x4dU : 0x4cU) &&
+               sum.data[1] == 1 && way >= 0xe0U && (sum.data[2] & 0xc7U) == way - 0x20U;
+    }
 
     std::uint64_t word_before(std::uint64_t behind, std::uint8_t kind) const {
         const detail::byte_view bytes = code_before(behind, call_bytes + 1);
@@ -33436,6 +33458,34 @@ inline bool fills_new_object(const source_outline& file, const lines_near_call& 
     return at < made->last;
 }
 
+// Whether a statement may make what g++ places at a brace: it has a brace that is not that of a
+// block, a lambda or a macro, or a coroutine waits in it. `at` is its first token.
+inline bool may_make_parts(const source_outline& file, std::size_t at) noexcept {
+    while (at < file.tokens().size() && !file.is_any_at(at, "; [ { co_await co_yield co_return")) {
+        const text word = file.text_at(at);
+        const bool is_upper = is_word(word) && word.find_first_of(lower_case) == text::npos;
+        if (file.is_macro(word) || (is_upper && file.is_at(at + 1, "("))) return true;
+        ++at;
+    }
+    return !file.is_any_at(at, "; {") || (file.is_at(at, "{") && !file.is_at(at - 1, ")"));
+}
+
+// `line` if the statement on it may make parts; the first line of the nearest one above it, but
+// behind `open`, that may; 0: none may.
+inline int line_with_parts(const source_outline& file, std::size_t open, int line) noexcept {
+    std::size_t at = file.token_from(line + 1, 0);
+    for (int found = line; at > open + 1; found = 0) {
+        --at;
+        if (file.is_at(at, "}") && file.partner(at) != 0) at = file.partner(at);
+        while (at > open + 1 && !file.is_any_at(at - 1, "; { }")) {
+            --at;
+            if (file.is_any_at(at, ") ]") && file.partner(at) != 0) at = file.partner(at);
+        }
+        if (may_make_parts(file, at)) return found != 0 ? found : file.tokens()[at].line;
+    }
+    return 0;
+}
+
 // `nearest` is for a frame for which is_at_closing_brace() is true.
 inline void leave_closing_brace(arena& memory, code_frame& frame, const lines_near_call& nearest,
                                 source_cache& sources) {
@@ -33447,8 +33497,13 @@ inline void leave_closing_brace(arena& memory, code_frame& frame, const lines_ne
         at = file.partner(at) > at ? file.partner(at) + 1 : at + 1;
     }
     int line = nearest.behind != 0 ? nearest.behind : nearest.before;
+    int made = line_with_parts(file, first - 1, line);
+    if (line < nearest.before) {  // the code was moved
+        made = made == line ? 0 : line_with_parts(file, first - 1, nearest.before);
+        line = 0;
+    }
+    if (made != 0) line = made;
     if (fills_new_object(file, nearest)) line = nearest.before;
-    if (line < nearest.before) line = 0;  // the code was moved, so no line is certain
     // The only statement, unless it is a loop around those that are meant.
     const bool is_loop = line != 0 && file.is_any_at(first, "for while");
     if (at + 1 == close && !is_loop) line = file.tokens()[first].line;

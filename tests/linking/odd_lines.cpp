@@ -114,6 +114,24 @@ __attribute__((noinline)) address* moved(std::vector<long>& numbers) {
     return made;
 }
 
+// The initialisers of the members of aggregates run in the statement that has the braces.
+struct crate {
+    std::string label;
+    std::unique_ptr<float[]> cells = std::make_unique<float[]>(7);  // line: crates float
+};
+__attribute__((noinline)) std::size_t stack_crates(std::vector<crate>& to) {
+    crate made[2]{{"first"}, {"second"}};  // line: crates float
+    std::vector<crate*> order;
+    for (crate& each : made) order.push_back(&each);
+    for (crate* each : order) to.push_back(std::move(*each));
+    return order.size();
+}
+__attribute__((noinline)) department* copied_department(const department& from) {
+    auto made = std::unique_ptr<department>(new department{2, from.name, {}});  // line: copy char
+    for (const int each : from.rooms) made->rooms.push_back(each + 1);          // line: rooms int
+    return made.release();
+}
+
 // g++ moves the code that copies long texts behind that of the second statement.
 class notebook {
 public:
@@ -222,6 +240,9 @@ int main(int argc, char**) {
     jobs.reserve(9);
     std::vector<std::unique_ptr<employee>> staff;
     staff.reserve(9);
+    std::vector<crate> crates;
+    crates.reserve(9);
+    const department first{1, copied, {1, 2, 3}};
     allocscope::library_frames("kit::");
     const allocscope::scope window{"odd lines"};
     a.push_back({1, "a literal that is longer than sso"});      // line: literal char
@@ -250,6 +271,8 @@ int main(int argc, char**) {
     notes.add(copied);
     declare_in_lines(jobs, staff);
     const std::unique_ptr<address> home{moved(numbers)};
+    stack_crates(crates);
+    const std::unique_ptr<department> second{copied_department(first)};
     const auto add = [&](int id) {
         e.push_back({id, copied});  // line: closure char
     };

@@ -15,9 +15,10 @@
 // Only destructors are really called at a brace. If the block has only one statement, that has made
 // the call. If the code before and after the call has the same line, the call gets that line.
 // Otherwise it gets the line of the code after it, because the temporaries of a call are made
-// before the call; but `new person{"a text"}` makes the text behind the `new`. What the function
-// around a lambda makes of it gets the line on which the lambda begins. If the line after
-// the call is less than the line before, the code was moved, and the call stays at the brace.
+// before the call; but `new person{"a text"}` makes the text behind the `new`, and the initialisers
+// of `person all[2]{{"a"}, {"b"}};` run in it: what has neither braces nor a lambda makes nothing.
+// What the function around a lambda makes of it gets the line on which the lambda begins. If the
+// line after the call is less than the line before, the code was moved, and the call stays.
 //
 // g++ gives `new`, and all calls in the initialiser of a variable, the place of the last token of
 // the expression. The row gets the line on which the expression begins:
@@ -107,6 +108,34 @@ inline bool fills_new_object(const source_outline& file, const lines_near_call& 
     return at < made->last;
 }
 
+// Whether a statement may make what g++ places at a brace: it has a brace that is not that of a
+// block, a lambda or a macro, or a coroutine waits in it. `at` is its first token.
+inline bool may_make_parts(const source_outline& file, std::size_t at) noexcept {
+    while (at < file.tokens().size() && !file.is_any_at(at, "; [ { co_await co_yield co_return")) {
+        const text word = file.text_at(at);
+        const bool is_upper = is_word(word) && word.find_first_of(lower_case) == text::npos;
+        if (file.is_macro(word) || (is_upper && file.is_at(at + 1, "("))) return true;
+        ++at;
+    }
+    return !file.is_any_at(at, "; {") || (file.is_at(at, "{") && !file.is_at(at - 1, ")"));
+}
+
+// `line` if the statement on it may make parts; the first line of the nearest one above it, but
+// behind `open`, that may; 0: none may.
+inline int line_with_parts(const source_outline& file, std::size_t open, int line) noexcept {
+    std::size_t at = file.token_from(line + 1, 0);
+    for (int found = line; at > open + 1; found = 0) {
+        --at;
+        if (file.is_at(at, "}") && file.partner(at) != 0) at = file.partner(at);
+        while (at > open + 1 && !file.is_any_at(at - 1, "; { }")) {
+            --at;
+            if (file.is_any_at(at, ") ]") && file.partner(at) != 0) at = file.partner(at);
+        }
+        if (may_make_parts(file, at)) return found != 0 ? found : file.tokens()[at].line;
+    }
+    return 0;
+}
+
 // `nearest` is for a frame for which is_at_closing_brace() is true.
 inline void leave_closing_brace(arena& memory, code_frame& frame, const lines_near_call& nearest,
                                 source_cache& sources) {
@@ -118,8 +147,13 @@ inline void leave_closing_brace(arena& memory, code_frame& frame, const lines_ne
         at = file.partner(at) > at ? file.partner(at) + 1 : at + 1;
     }
     int line = nearest.behind != 0 ? nearest.behind : nearest.before;
+    int made = line_with_parts(file, first - 1, line);
+    if (line < nearest.before) {  // the code was moved
+        made = made == line ? 0 : line_with_parts(file, first - 1, nearest.before);
+        line = 0;
+    }
+    if (made != 0) line = made;
     if (fills_new_object(file, nearest)) line = nearest.before;
-    if (line < nearest.before) line = 0;  // the code was moved, so no line is certain
     // The only statement, unless it is a loop around those that are meant.
     const bool is_loop = line != 0 && file.is_any_at(first, "for while");
     if (at + 1 == close && !is_loop) line = file.tokens()[first].line;

@@ -28748,14 +28748,23 @@ struct local_name {
 
 enum class block_kind { of_function, of_class, of_namespace };
 
-// What the brace at `open` opens.
+// What the brace at `open` opens. The head of a class may have brackets in template arguments, as in
+// `class call<R(A...)> {`, and behind `alignas`.
 ALLOCSCOPE_PURE inline block_kind kind_of_block(const source_outline& file,
                                                 std::size_t open) noexcept {
     block_kind kind = block_kind::of_function;
-    for (std::size_t at = open; at > 0; --at) {
-        const text token = file.text_at(at - 1);
-        if (token == "(") return block_kind::of_function;
+    int depth = 0;  // of template arguments
+    for (std::size_t at = open; at-- > 0;) {
+        const text token = file.text_at(at);
         if (is_listed(token, "; { }")) break;
+        if (token == ">") ++depth;
+        if (token == "<") --depth;
+        if (is_listed(token, ") ] (")) {
+            at = file.partner(at) < at ? file.partner(at) : 0;
+            const bool is_of_head = depth > 0 || token == "]" ||
+                                    (at != 0 && file.is_any_at(at - 1, "alignas __attribute__"));
+            if (at == 0 || !is_of_head) return block_kind::of_function;
+        }
         if (is_listed(token, "struct class union enum")) kind = block_kind::of_class;
         if (token == "namespace") return block_kind::of_namespace;
     }

@@ -384,6 +384,17 @@ LINES = [
     ("F { auto l = [n = 3] { (void)n; }; keep(new auto(std::move(l))); }", ["f@::{lambda}"]),
     ("using al@ = std::vector<int>; struct c@ { al@ a; std::vector<char> b; }; "
      "F { static c@ one{{1, 2}, {}}; keep(new c@(one)); }", ["int", "c@"]),
+    # The brackets in the head of a class are not those of a function.
+    ("template <class T> struct c@; template <class R, class... A> struct c@<R(A...)> { "
+     "template <class F> struct in@ { F f; }; struct flat@ { long n[3]; }; "
+     "template <class F> void* make(F f) { keep(new flat@); return new in@<F>{f}; } }; "
+     "F { keep(c@<int(char)>().make(3)); }", ["c@<int(char)>::in@<int>", "c@<int(char)>::flat@"]),
+    ("template <class T> struct c@; template <class T> struct alignas(8) c@<T*> { struct in@ { "
+     "T n[3]; }; void* make() { return new in@; } }; F { keep(c@<long*>().make()); }",
+     ["c@<long*>::in@"]),
+    ("F { struct in@ { long n[3]; }; auto make = [](bool n) -> std::vector<int> { "
+     "struct in@ { long n[4]; }; keep(new in@); return {}; }; make(true); keep(new in@); }",
+     ["f@::in@", "in@", "f@::{lambda}::in@"]),
     ("struct c@ { std::vector<int> a[2]; std::vector<char> b; }; "
      "F { static c@ one; one.a[1].push_back(1); keep(new c@(one)); }", ["int", "c@"]),
 ]

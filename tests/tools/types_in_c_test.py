@@ -77,6 +77,8 @@ __attribute__((noinline)) static void name(void) {
 struct entry entry;
 int (*grid)[4];
 struct node* (*pages)[2];
+union cell* table[4];
+struct node fields[3];
 FILE* stream;
 char* message;
 __attribute__((noinline)) static void point(struct entry* to) {
@@ -85,6 +87,9 @@ __attribute__((noinline)) static void point(struct entry* to) {
     keep(fixed);
     grid = malloc(7 * sizeof *grid);                     /* int; -g1: ? */
     pages = calloc(3, sizeof(pages[0]));                 /* node*; -g1: ? */
+    table[1] = malloc(5 * sizeof *table[1]);             /* cell; -g1: ? */
+    table[2] = malloc(3 * sizeof(**table));              /* cell; -g1: ? */
+    node = malloc(4 * sizeof(fields[0]));                /* node; -g1: ? */
 }
 __attribute__((noinline)) static void print(const char* format, ...) {
     va_list values;
@@ -130,7 +135,8 @@ def types_of(allocscope, compiler, folder, name, flags):
     casts = SOURCE
     for member, kind in ("parts", "part_t"), ("node", "struct node"), ("title", "char"), \
             ("line", "char"), ("numbers", "long double"), ("text", "char"), ("fixed", "char"), \
-            ("grid", "row"), ("pages", "pair"):
+            ("grid", "row"), ("pages", "pair"), ("table[1]", "union cell"), \
+            ("table[2]", "union cell"):
         casts = casts.replace(f"{member} = ", f"{member} = ({kind}*)")
     source.write_text(casts if name.endswith("cpp") else SOURCE)
     subprocess.run([compiler, "-g", *flags, str(source), "-o", str(program)], check=True)

@@ -260,7 +260,7 @@ private:
             type = without_aliases(type);
             const entry_facts facts = read(type);
             if (facts.tag == 0) return 0;
-            if (facts.tag == tag_array_type && !is_pointed) return facts.type;
+            if (facts.tag == tag_array_type) return facts.type;
             const bool is_pointer = facts.tag == tag_pointer_type;
             const bool is_reference =
                 facts.tag == tag_reference_type || facts.tag == tag_rvalue_reference_type;

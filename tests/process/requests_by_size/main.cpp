@@ -1,5 +1,5 @@
 // Danger: memory for what a pointer points to is `?`, because the pointer is in a union without a
-// name, or because it points to an array.
+// name, because it points to an array, or because it is in one.
 // about: stacks
 
 #include "../../support/process_test.hpp"
@@ -17,6 +17,10 @@ struct part {
     long numbers[3];
 };
 
+struct label {
+    char text[40];
+};
+
 struct shelf {
     long key;
     union {
@@ -24,6 +28,7 @@ struct shelf {
         long number;
     };
     int (*grid)[4];
+    label* labels[3];
 };
 
 }  // namespace shop
@@ -34,6 +39,9 @@ __attribute__((noinline)) static void fill(shop::shelf& shelf) {
     shop::part*(*pairs)[2];
     pairs = static_cast<decltype(pairs)>(::operator new(3 * sizeof *pairs));
     shelf.key = reinterpret_cast<long>(pairs);
+    shelf.labels[1] = static_cast<shop::label*>(::operator new(4 * sizeof *shelf.labels[1]));
+    shop::label row[2];
+    shelf.labels[2] = static_cast<shop::label*>(::operator new(6 * sizeof(row[0])));
 }
 
 int main() {
@@ -45,5 +53,6 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::part"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "int"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::part*"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::label"), 2);
     return verdict();
 }

@@ -3824,6 +3824,7 @@ constexpr std::uint16_t at_call_return_pc = 0x7d;
 constexpr std::uint16_t at_call_origin = 0x7f;
 constexpr std::uint16_t at_call_pc = 0x81;
 constexpr std::uint16_t at_call_tail_call = 0x82;
+constexpr std::uint16_t at_export_symbols = 0x89;
 constexpr std::uint16_t at_defaulted = 0x8b;
 constexpr std::uint16_t at_gnu_tail_call = 0x2115;  // of DWARF 4
 constexpr std::uint16_t at_gnu_dwo_name = 0x2130;
@@ -22246,6 +22247,7 @@ struct entry_facts {
     bool has_children = false;
     bool is_declaration = false;
     bool is_implicit = false;  // the compiler made it
+    bool is_inline = false;    // a namespace whose names are also those of the scope around it
 
     // The entry that has what this one of a class lacks; 0: there is none.
     std::uint64_t completed() const noexcept { return more != 0 ? more : signature; }
@@ -22288,6 +22290,9 @@ inline entry_facts read_facts(const debug_unit& unit, entry_walker& walker) {
                 break;
             case detail::dwarf::at_declaration:
                 found.is_declaration = true;
+                break;
+            case detail::dwarf::at_export_symbols:
+                found.is_inline = true;
                 break;
             case detail::dwarf::at_artificial:
             case detail::dwarf::at_defaulted:
@@ -23201,7 +23206,7 @@ private:
     }
 
     // Searches all entries that describe the function or class `scope`, and then, for a type, its
-    // base classes. Then sets `scope` to the function or class around it, or to 0 if there is none.
+    // base classes or inline namespaces. Then sets `scope` to the function or class around it, or to 0 if there is none.
     found_type look_up(std::uint64_t& scope, text name, asked_name wanted, int depth = 0) {
         found_type found;
         list<std::uint64_t> bases{memory_};
@@ -23255,6 +23260,7 @@ private:
             // The members of a struct or union without a name are those of the class around it.
             const bool is_part = facts.tag == detail::dwarf::tag_member && facts.name.empty();
             if (is_base || is_part) bases.push_back(facts.type);
+            if (facts.is_inline) bases.push_back(child);
             if (is_base || facts.name != name) continue;
             const bool is_itself =
                 names_a_type(facts.tag) && facts.tag != detail::dwarf::tag_typedef;

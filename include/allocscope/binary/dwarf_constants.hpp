@@ -80,6 +80,7 @@ constexpr std::uint16_t at_call_return_pc = 0x7d;
 constexpr std::uint16_t at_call_origin = 0x7f;
 constexpr std::uint16_t at_call_pc = 0x81;
 constexpr std::uint16_t at_call_tail_call = 0x82;
+constexpr std::uint16_t at_export_symbols = 0x89;
 constexpr std::uint16_t at_defaulted = 0x8b;
 constexpr std::uint16_t at_gnu_tail_call = 0x2115;  // of DWARF 4
 constexpr std::uint16_t at_gnu_dwo_name = 0x2130;

@@ -37,6 +37,7 @@ struct entry_facts {
     bool has_children = false;
     bool is_declaration = false;
     bool is_implicit = false;  // the compiler made it
+    bool is_inline = false;    // a namespace whose names are also those of the scope around it
 
     // The entry that has what this one of a class lacks; 0: there is none.
     std::uint64_t completed() const noexcept { return more != 0 ? more : signature; }
@@ -79,6 +80,9 @@ inline entry_facts read_facts(const debug_unit& unit, entry_walker& walker) {
                 break;
             case detail::dwarf::at_declaration:
                 found.is_declaration = true;
+                break;
+            case detail::dwarf::at_export_symbols:
+                found.is_inline = true;
                 break;
             case detail::dwarf::at_artificial:
             case detail::dwarf::at_defaulted:

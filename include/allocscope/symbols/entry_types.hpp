@@ -153,7 +153,7 @@ private:
     }
 
     // Searches all entries that describe the function or class `scope`, and then, for a type, its
-    // base classes. Then sets `scope` to the function or class around it, or to 0 if there is none.
+    // base classes or inline namespaces. Then sets `scope` to the function or class around it, or to 0 if there is none.
     found_type look_up(std::uint64_t& scope, text name, asked_name wanted, int depth = 0) {
         found_type found;
         list<std::uint64_t> bases{memory_};
@@ -207,6 +207,7 @@ private:
             // The members of a struct or union without a name are those of the class around it.
             const bool is_part = facts.tag == detail::dwarf::tag_member && facts.name.empty();
             if (is_base || is_part) bases.push_back(facts.type);
+            if (facts.is_inline) bases.push_back(child);
             if (is_base || facts.name != name) continue;
             const bool is_itself =
                 names_a_type(facts.tag) && facts.tag != detail::dwarf::tag_typedef;

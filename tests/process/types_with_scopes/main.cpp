@@ -7,6 +7,7 @@
 
 #include <allocscope/allocscope.hpp>
 
+#include <array>
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
@@ -146,6 +147,22 @@ constexpr int line_of_initialiser = __LINE__ - 2;
 
 }  // namespace
 
+// What the inline namespace has is in the one around it, too.
+namespace stock {
+inline namespace v2 {
+template <class T>
+struct crate {
+    T content;
+};
+using small = crate<char>;
+}  // namespace v2
+}  // namespace stock
+static stock::small last_crate;
+__attribute__((noinline)) static void* crates() {
+    last_crate.content = 'c';
+    return new std::array<stock::small, 3>;
+}
+
 int main() {
     watchdog();
     const allocscope::scope window{"types"};
@@ -163,6 +180,7 @@ int main() {
     void* const l = shop::made_of_macro();
     void* const m = shop::box_by_hand();
     void* const n = shop::box_of_size();
+    void* const p = crates();
     shop::shelf o;
     o.fill();
     last_link = nullptr;
@@ -185,7 +203,7 @@ int main() {
     for (const char* type :
          {"other::chain<char>::link", "other::chain<double>::link",
           "other::chain<char>::slots<char>", "other::chain<double>::slots<double>", "box<long>",
-          "box<short>", "std::array<long, 5>"}) {
+          "box<short>", "std::array<long, 5>", "std::array<stock::v2::crate<char>, 3>"}) {
         std::printf("%s\n", type);
         ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, type), 1);
     }
@@ -193,6 +211,7 @@ int main() {
     ::operator delete(l);
     ::operator delete(m);
     ::operator delete(n);
+    ::operator delete(p);
     small.clear();
     large.clear();
     const allocscope::scope another{"initialiser"};

@@ -27705,9 +27705,9 @@ private:
         return is_at(at, "sizeof") && !text_at(at + 2).starts_with("\"");
     }
 
-    // Reads `(T)`, `(*p)`, `*p`, `*p[i]`, `(*(p[i]))`, `(p[0])` or `p[0]` behind `sizeof`; returns
-    // its last token or the bracket before it, and 0 if it is something else. `(p[i])` may be an
-    // array type.
+    // Reads `(T)`, `(*p)`, `*p`, `*p[i]`, `(*(p[i]))`, `(p[0])`, `p[0]` or `v` behind `sizeof`;
+    // returns its last token or the bracket before it, and 0 if it is something else. `(p[i])` may
+    // be an array type, and `(v)` a type.
     std::size_t read_sizeof(std::size_t at, new_expression& found) const {
         const bool has_brackets = is_at(at, "(");
         const std::size_t value = has_brackets ? at + 1 : at;
@@ -27715,7 +27715,7 @@ private:
         const std::size_t index = behind_variable(file_.tokens(), value);
         const bool is_target = is_at(value, "*");
         const bool is_element = is_at(index, "[") && (is_target || is_at(index + 1, "0"));
-        if (is_element || is_target) {
+        if (is_element || is_target || (!has_brackets && index == value + 1)) {
             behind = is_element ? file_.partner(index) + 1 : index;
             const bool is_inner = is_element && is_at(value + 1, "(");
             if (is_inner && behind == file_.partner(value + 1)) ++behind;

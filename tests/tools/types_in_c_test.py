@@ -79,6 +79,7 @@ int (*grid)[4];
 struct node* (*pages)[2];
 union cell* table[4];
 struct node fields[3];
+static void* volatile last;
 FILE* stream;
 char* message;
 __attribute__((noinline)) static void point(struct entry* to) {
@@ -91,6 +92,11 @@ __attribute__((noinline)) static void point(struct entry* to) {
     table[2] = malloc(3 * sizeof(**table));              /* cell; -g1: ? */
     node = malloc(4 * sizeof(fields[0]));                /* node; -g1: ? */
 }
+__attribute__((noinline)) static void copy(struct node one, long n) {
+    keep(memcpy(malloc(sizeof one), &one, sizeof one));  /* node; -g1: ? */
+    last = malloc(3 * sizeof n);                         /* long; -g1: ? */
+    last = malloc(n + 406 + sizeof n);                   /* ? */
+}
 __attribute__((noinline)) static void print(const char* format, ...) {
     va_list values;
     va_start(values, format);
@@ -100,7 +106,6 @@ __attribute__((noinline)) static void print(const char* format, ...) {
 }
 struct hooks { void* (*get)(size_t); void* (*resize)(void*, size_t); };
 static struct hooks plain = {malloc, realloc};
-static void* volatile last;
 __attribute__((noinline)) static void* counted(size_t size) {
     void* block = malloc(size);                          /* part_t, char, ? */
     if (block != NULL) ++count_of_hooks;
@@ -120,6 +125,7 @@ int main() {
     hook(&counting, &entry);
     point(&entry);
     print("%d", count);
+    copy(fields[0], count);
     fill(&shelf);
     hide((long)shelf.any);
     pass(shelf.parts, count);

@@ -41,6 +41,8 @@ __attribute__((noinline)) static void fill(shop::shelf& shelf) {
     shelf.key = reinterpret_cast<long>(pairs);
     shelf.labels[1] = static_cast<shop::label*>(::operator new(4 * sizeof *shelf.labels[1]));
     shop::label row[2];
+    shop::label one;
+    shelf.labels[0] = static_cast<shop::label*>(::operator new(2 * sizeof one));
     shelf.labels[2] = static_cast<shop::label*>(::operator new(6 * sizeof(row[0])));
 }
 
@@ -53,6 +55,6 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::part"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "int"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::part*"), 1);
-    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::label"), 2);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::label"), 3);
     return verdict();
 }

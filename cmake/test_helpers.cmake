@@ -98,6 +98,7 @@ set(allocscope_costs
     "consumer/how_to_pages=25" "consumer/leak_checked_test=8" "tools/run_.*=6"
     "sampling/real_windows=10"
     "programs/hazards=10" "type_corpus/misleading=10" "examples/.*=9" "process/refused_malloc=8"
+    "type_corpus/whole_programs=15"
     "adapters/doctest=8" "unit/formats/streamed_stacks=8" "consumer/.*=8" "docs/code_blocks=8"
     "benchmarks/compile_time=8" "programs/judges=8" "sampling/simulated_mixes=7"
     "adapters/catch2=7" "programs/exactness=7" "tools/killed=7" "programs/failing_calls=6")

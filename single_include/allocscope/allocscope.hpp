@@ -23206,7 +23206,8 @@ private:
     }
 
     // Searches all entries that describe the function or class `scope`, and then, for a type, its
-    // base classes or inline namespaces. Then sets `scope` to the function or class around it, or to 0 if there is none.
+    // base classes and inline namespaces. Then sets `scope` to the function or class around it, or
+    // to 0 if there is none.
     found_type look_up(std::uint64_t& scope, text name, asked_name wanted, int depth = 0) {
         found_type found;
         list<std::uint64_t> bases{memory_};
@@ -28754,8 +28755,8 @@ struct local_name {
 
 enum class block_kind { of_function, of_class, of_namespace };
 
-// What the brace at `open` opens. The head of a class may have brackets in template arguments, as in
-// `class call<R(A...)> {`, and behind `alignas`.
+// What the brace at `open` opens. The head of a class may have brackets in template arguments, as
+// in `class call<R(A...)> {`, and behind `alignas`.
 ALLOCSCOPE_PURE inline block_kind kind_of_block(const source_outline& file,
                                                 std::size_t open) noexcept {
     block_kind kind = block_kind::of_function;

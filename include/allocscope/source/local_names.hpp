@@ -51,8 +51,8 @@ struct local_name {
 
 enum class block_kind { of_function, of_class, of_namespace };
 
-// What the brace at `open` opens. The head of a class may have brackets in template arguments, as in
-// `class call<R(A...)> {`, and behind `alignas`.
+// What the brace at `open` opens. The head of a class may have brackets in template arguments, as
+// in `class call<R(A...)> {`, and behind `alignas`.
 ALLOCSCOPE_PURE inline block_kind kind_of_block(const source_outline& file,
                                                 std::size_t open) noexcept {
     block_kind kind = block_kind::of_function;

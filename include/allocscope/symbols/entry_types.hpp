@@ -153,7 +153,8 @@ private:
     }
 
     // Searches all entries that describe the function or class `scope`, and then, for a type, its
-    // base classes or inline namespaces. Then sets `scope` to the function or class around it, or to 0 if there is none.
+    // base classes and inline namespaces. Then sets `scope` to the function or class around it, or
+    // to 0 if there is none.
     found_type look_up(std::uint64_t& scope, text name, asked_name wanted, int depth = 0) {
         found_type found;
         list<std::uint64_t> bases{memory_};

@@ -85,14 +85,14 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
     std::size_t end = at;
     std::size_t body = 0;  // its last token
     bool is_only = true;   // not one of several names
-    while (end < before && !file.is_at(end, ";")) {
+    while (end < before && !file.is_any_at(end, is_used ? "; ," : ";")) {
+        const std::size_t behind = file.is_at(end, "<") ? file.behind_angles(end) : 0;
         if (is_typedef) {
             if (file.is_any_at(end, "{ (") && file.partner(end) > end) end = file.partner(end);
             if (file.is_at(end, "}")) body = end;
-            const std::size_t behind = file.is_at(end, "<") ? file.behind_angles(end) : 0;
             if (file.is_at(end, ",")) is_only = false;
-            if (behind > end) end = behind - 1;
         }
+        if (behind > end) end = behind - 1;
         ++end;
     }
     if (end >= before) return {};

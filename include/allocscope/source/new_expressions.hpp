@@ -456,8 +456,8 @@ private:
         const text after = text_at(at + 2);
         const bool is_std = next == "namespace" && after == "std" && is_at(at + 3, ";");
         uses_namespace_std_ = uses_namespace_std_ || is_std;
-        if (next == "std" && after == "::" && is_at(at + 4, ";")) {
-            add_meaning(text_at(at + 3), standard_name);
+        for (std::size_t i = at; is_at(i + 1, "std") && is_any_at(i + 4, ", ;"); i += 4) {
+            add_meaning(text_at(i + 3), standard_name);
         }
         if (after != "=") return declare_used(at);
         declare(next, at + 1);

@@ -350,6 +350,8 @@ TEST_CASE("type_from_source: a class that the debug information lacks may be a t
 
 TEST_CASE("type_from_source: names of std are told apart from others") {
     CHECK(type_at_mark("using std::string;\nsink = @new string;") == "std::string");
+    CHECK(type_at_mark("void run() { using std::string, std::deque; sink = @new string; }") ==
+          "std::string");
     CHECK(type_at_mark("using namespace std;\nsink = @new vector<string>;") ==
           "std::vector<std::string>");
     CHECK(type_at_mark("using namespace std;\nsink = @new bitset<8>;") == "std::bitset<8>");
@@ -525,6 +527,8 @@ TEST_CASE("type_from_source: a name that nobody knows as a type may be a macro")
     CHECK(type_of("new std::vector<int>;") == "std::vector<int>");
     CHECK(type_of("new std::vector<unknown>;") == "?");
     CHECK(type_of("using std::deque;\nnew deque<int>;") == "std::deque<int>");
+    CHECK(type_of("using std::string, std::deque;\nnew deque<string>;") ==
+          "std::deque<std::string>");
     // What the file itself defines.
     for (const char* definition :
          {"struct own {};", "class own : known {};", "struct own final {};", "union own {};",

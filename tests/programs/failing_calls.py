@@ -15,21 +15,38 @@ import errno
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 
 from hazards import compile_source
-from judges import cannot_judge, find_allocscope, judges, quiet_child
+from judges import COMPILER, HERE, cannot_judge, find_allocscope, judges, quiet_child
 
 ERRORS = ("ENOMEM", "EAGAIN", "EINTR", "EPERM", "ENOSYS", "EMFILE", "ENOSPC")
 CANNOT_RUN_HERE = 77
+ROOT = HERE.parent.parent
+
+
+def command_whose_calls_can_fail(folder):
+    """The command, beside a library whose calls go where the loader leads them. Those of the usual
+    one go to the kernel, and nothing can come between."""
+    command = shutil.copy(find_allocscope(), folder)
+    subprocess.run([COMPILER, "-std=c++17", "-O2", "-w", "-shared", "-fPIC", "-nodefaultlibs",
+                    "-fno-exceptions", "-fno-rtti", "-fno-omit-frame-pointer",
+                    "-fvisibility=hidden", "-DALLOCSCOPE_TESTS_CALLS_ARE_LOOKED_UP",
+                    '-DALLOCSCOPE_PROGRAM_FOLDER="."', f"-I{ROOT / 'include'}",
+                    str(ROOT / "tools/preload/preload.cpp"), "-lc", "-o",
+                    str(folder / "liballocscope_preload.so"),
+                    f"-Wl,--version-script={ROOT / 'tools/preload/exported_symbols.map'}"],
+                   check=True)
+    return command
 
 
 class examiner:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
-        self.judges = judges(folder, find_allocscope())
+        self.judges = judges(folder, command_whose_calls_can_fail(self.folder))
         self.library = self.judges.build_library("failing_calls")
         self.program = self.folder / "victim"
         compile_source("failing_calls_victim", self.program)

@@ -1,9 +1,10 @@
 """preload_library.py LIBRARY
 
 What liballocscope_preload.so brings into every program, read from the file: no library that the
-program does not have anyway, no symbol but malloc's family and what AddressSanitizer asks for,
-little thread-local memory and no call to find it, nothing private of the C library, and nothing
-that weakens the process.
+program does not have anyway, no symbol but malloc's family and what AddressSanitizer asks for, no
+call that a function of the program could get because it has the name by chance, little thread-local
+memory and no call to find it, nothing private of the C library, and nothing that weakens the
+process.
 """
 import re
 import subprocess
@@ -14,6 +15,10 @@ FAMILY = {"malloc", "calloc", "realloc", "reallocarray", "free", "posix_memalign
           "memalign", "valloc", "pvalloc", "malloc_usable_size", "free_sized", "free_aligned_sized"}
 FOR_ADDRESS_SANITIZER = {"__asan_default_options"}
 MOST_THREAD_LOCAL_BYTES = 256
+# Names that the C library keeps for itself, and those that only a tool which watches the loader,
+# threads or the clock gives to a function of its own.
+RESERVED = re.compile(r"_|mem|str")
+OF_TOOLS = re.compile(r"dl|pthread_|clock_gettime$|mallinfo2$")
 
 
 def readelf(option, library):
@@ -33,6 +38,10 @@ def problems_of(library):
     wanted = FAMILY | FOR_ADDRESS_SANITIZER
     if defined != wanted:
         yield f"it defines {sorted(defined ^ wanted)}, or does not"
+    wanted_of_others = re.findall(r" UND (\w+)", symbols)
+    for name in wanted_of_others:
+        if not RESERVED.match(name) and not OF_TOOLS.match(name):
+            yield f"it calls {name}, which the program may have for something else"
     for name in ("__tls_get_addr", "__libc_freeres", "GLIBC_PRIVATE"):
         if name in symbols:
             yield f"it uses {name}"

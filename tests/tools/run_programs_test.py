@@ -189,6 +189,40 @@ def runs_programs_with_filters(recorder, folder):
     recorder.run([program], "--record", "sampled", "--sample-bytes", "64")
 
 
+def leaves_names_to_the_program(recorder, folder):
+    """POSIX does not reserve its names in C: a program may have functions and variables of its own
+    under them, and the C library does not call those. Neither does the preloaded library."""
+    functions = ("access", "execve", "fstat", "getauxval", "getpid", "getrlimit", "madvise", "mmap",
+                 "mprotect", "mremap", "munmap", "pread", "process_vm_readv", "readlink",
+                 "sched_yield", "sigaltstack", "syscall")
+    variables = ("close", "open", "prctl", "read", "stat", "write")
+    own = [f"""
+        extern "C" long own_{name}() __asm__("{name}");
+        extern "C" long own_{name}() {{ ++calls; return 7; }}""" for name in functions]
+    own += [f"""
+        extern "C" long own_{name} __asm__("{name}");
+        extern "C" {{ long own_{name} = 5; }}""" for name in variables]
+    source = """
+        #include <cstdlib>
+        #include <sys/wait.h>
+        extern "C" int fork();
+        static int calls = 0;
+        """ + "".join(own) + """
+        int main() {
+            const int child = fork();
+            for (int i = 0; i < 100; ++i) free(malloc(70));
+            if (child == 0) return calls;
+            int status = 1;
+            wait(&status);
+            return calls + status;
+        }"""
+    program = compiled(folder, "own_names", source, COMPILER, *WITHOUT_CXX)
+    for record in ([], ["--record", "sampled", "--sample-bytes", "64"], ["--memory"]):
+        found = recorder.reports([program], "--children", "follow", *record)
+        assert len(found) == 2, found
+        assert "sampled" in record or all(totals(each) == (100, 100, 7000) for each in found), found
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(PROGRAM, folder)
@@ -202,6 +236,7 @@ def main():
         takes_few_descriptors(recorder, program)
         leaves_data_to_the_program(recorder, folder)
         runs_programs_with_filters(recorder, folder)
+        leaves_names_to_the_program(recorder, folder)
 
 
 main()

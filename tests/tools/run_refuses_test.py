@@ -7,6 +7,7 @@ import os
 import pathlib
 import resource
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -141,6 +142,32 @@ def trusts_no_library_of_others(folder, program):
         assert f"{library} cannot be used: it belongs to another user" in refusal(), refusal()
         os.chown(command, 65534, -1)  # as root's files look in a user namespace without root
         assert refusal() == ""
+
+
+def runs_the_program_where_no_process_is_left(folder):
+    """The limit is that of a user, and none for root. The program runs in place of the command."""
+    place = pathlib.Path(folder) / "for_all"
+    place.mkdir()
+    for name in ("allocscope", "liballocscope_preload.so"):
+        shutil.copy(pathlib.Path(PROGRAM).parent / name, place)
+    os.chmod(folder, 0o755)
+    place.chmod(0o755)
+
+    def allow_one_process():
+        resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+        if os.geteuid() == 0:
+            os.setresuid(65534, 65534, 65534)
+
+    run = [str(place / "allocscope"), "run", "--"]
+    show = ["sh", "-c", "echo $LD_PRELOAD; exit 4"]
+    done = subprocess.run([*run, *show], capture_output=True, text=True, timeout=60, check=False,
+                          env={**os.environ, "LD_PRELOAD": "libdl.so.2"},
+                          preexec_fn=allow_one_process)
+    assert (done.returncode, done.stdout) == (4, "libdl.so.2\n"), done
+    assert "nothing is recorded: no process could be made" in done.stderr, done.stderr
+    done = subprocess.run([*run, "/no/such/program"], capture_output=True, text=True, timeout=60,
+                          check=False, preexec_fn=allow_one_process)
+    assert done.returncode == 2 and "No such file" in done.stderr, done
 
 
 def says_that_help_was_not_written():
@@ -316,6 +343,7 @@ def main():
         program = keeps(folder, COMPILER)
         says_what_is_wrong(str(program))
         shows_what_it_cannot_write(recorder, program)
+        runs_the_program_where_no_process_is_left(folder)
         says_that_help_was_not_written()
         says_that_proc_is_missing()
         trusts_no_library_of_others(folder, program)

@@ -236,6 +236,43 @@ def keeps_what_execution_keeps(folder):
     assert done.stdout == "0 0 0 0 1\n", done
 
 
+def keeps_signals_that_wait():
+    """Blocked signals wait through exec, and a forked child has none of its parent's: the program
+    has those that have waited for it, as often as they were sent."""
+    numbers = {signal.SIGUSR1, signal.SIGRTMIN + 3}
+    take = f"import signal; waiting = [signal.sigtimedwait({set(map(int, numbers))}, 0)" \
+           " for _ in range(4)]; print([(each.si_signo, each.si_pid) for each in waiting if each])"
+
+    def send_itself():
+        signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+        os.kill(os.getpid(), signal.SIGUSR1)
+        for value in (5, 6):
+            ctypes.CDLL(None).sigqueue(os.getpid(), signal.SIGRTMIN + 3, ctypes.c_void_p(value))
+
+    for before in ([], [PROGRAM, "run", "--summary", "--"]):
+        with subprocess.Popen([*before, sys.executable, "-c", take], stdout=subprocess.PIPE,
+                              text=True, preexec_fn=send_itself) as started:
+            shown = started.communicate(timeout=60)[0]
+        sent = [(int(number), started.pid) for number in
+                (signal.SIGUSR1, signal.SIGRTMIN + 3, signal.SIGRTMIN + 3)]
+        assert shown == f"{sent}\n", (before, shown, sent)
+
+
+def keeps_scheduling_that_forks_lose():
+    """As systemd's CPUSchedulingResetOnFork=yes asks for it."""
+    show = "import os; print(os.sched_getscheduler(0), os.nice(0))"
+
+    def schedule():
+        if os.geteuid() == 0:
+            os.nice(-3)
+        os.sched_setscheduler(0, os.SCHED_BATCH | os.SCHED_RESET_ON_FORK, os.sched_param(0))
+
+    shown = [subprocess.run([*before, sys.executable, "-c", show], capture_output=True, text=True,
+                            timeout=60, check=False, preexec_fn=schedule).stdout
+             for before in ([], [PROGRAM, "run", "--summary", "--"])]
+    assert shown[0] == shown[1] and shown[0].startswith(str(0x40000000 | os.SCHED_BATCH)), shown
+
+
 def main():
     # nohup, and a shell that starts this in the background, ignore these, and programs inherit
     # it.
@@ -247,6 +284,8 @@ def main():
         ends_by_the_signal_of_the_terminal()
         passes_no_signal_of_the_program_on(folder)
         keeps_what_execution_keeps(folder)
+        keeps_signals_that_wait()
+        keeps_scheduling_that_forks_lose()
         stops_with_the_program()
         knows_the_end_of_a_child_that_is_ignored()
 

@@ -154,6 +154,12 @@ public:
         order.preload = is_led ? preload_value(folder, file) : preload_before();
         order.before_execution = [&file] { file.name_process(); };
         started_program program{order, wanted_.report_signal.number, error};
+        if (program.lacks_process()) {
+            refuse("run", "nothing is recorded: no process could be made for the program: " +
+                              error + " (see ulimit -u, or pids.max of a container)");
+            order.preload = preload_before();
+            error = std::strerror(program.execute(order));
+        }
         if (!program.has_started()) {
             const bool is_there = !path.empty() && program.lacks_file();
             return refuse("run", "\"" + executed_file() + "\" cannot be run: " + error +

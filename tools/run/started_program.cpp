@@ -75,13 +75,17 @@ started_program::started_program(const program_order& order, int report_signal, 
         return;
     }
     auto* const told = ::new (page) volatile messages;
-    const kept_by_execution inherited;
+    const kept_by_execution inherited{mask_before_};
     process_id_ = fork_until_execution();
     if (process_id_ == 0) {
         inherited.give();
-        execute(order, *told);
+        told->number = number_in_proc();
+        told->failure = execute(order);
+        ::_exit(127);
     }
-    const int failure = process_id_ < 0 ? errno : told->failure;
+    lacks_process_ = process_id_ < 0;
+    const int failure = lacks_process_ ? errno : told->failure;
+    if (lacks_process_) inherited.give();
     number_ = told->number;
     if (process_id_ > 0 && failure != 0) {
         ::waitpid(process_id_, nullptr, 0);
@@ -97,8 +101,7 @@ started_program::~started_program() {
     ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
 }
 
-void started_program::execute(const program_order& order, volatile messages& out) {
-    out.number = number_in_proc();
+int started_program::execute(const program_order& order) const {
     ::sigaction(SIGCHLD, &child_before_, nullptr);
     ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
     if (order.preload.empty()) {
@@ -113,8 +116,7 @@ void started_program::execute(const program_order& order, volatile messages& out
     } else {
         ::execv(order.file.c_str(), words.data());
     }
-    out.failure = errno;
-    ::_exit(127);
+    return errno;
 }
 
 // Of what the program and its children send, this process gets what they send to their group. The

@@ -34,6 +34,10 @@ public:
     event wait(double seconds);
 
     bool has_started() const { return process_id_ >= 0; }
+    // Why it has not started: there may be no more processes (ulimit -u, a control group).
+    bool lacks_process() const { return lacks_process_; }
+    // This process becomes the program. Returns errno if it cannot be executed.
+    int execute(const program_order& order) const;
     bool lacks_file() const { return lacks_file_; }  // why it has not started
     std::int32_t number() const { return number_; }  // in /proc
     // After event::ended: the signal that asks this process to end, too, or 0. Waits up to
@@ -57,7 +61,6 @@ private:
         std::int32_t number = 0;
     };
 
-    void execute(const program_order& order, volatile messages& out);
     bool is_sent_by_program(std::int32_t sender) const;
     void note_interrupt(const siginfo_t& signal);
     void pass_on(const siginfo_t& signal);
@@ -72,6 +75,7 @@ private:
     pid_t process_id_ = -1;  // in the PID namespace of this process
     std::int32_t number_ = 0;
     bool lacks_file_ = false;
+    bool lacks_process_ = false;
     bool is_interrupted_ = false;
     int status_ = 0;
     double ended_at_ = 0;  // seconds of the monotonic clock

@@ -1,6 +1,8 @@
 """Programs that the tests of `allocscope run` compile and record, and what comes out."""
 import json
+import os
 import pathlib
+import shutil
 import subprocess
 import time
 
@@ -52,6 +54,24 @@ class Recorder:
         reports = self.reports(command, *options, code=code, **more)
         assert len(reports) == 1, [each["window"] for each in reports]
         return reports[0]
+
+
+def for_everybody(folder, program):
+    """A copy of the command that every user can run, in a folder which every user can read."""
+    place = pathlib.Path(folder) / "for_everybody"
+    if not place.exists():
+        place.mkdir()
+        for name in ("allocscope", "liballocscope_preload.so"):
+            shutil.copy(pathlib.Path(program).parent / name, place)
+        for each in (folder, place):
+            os.chmod(each, 0o755)
+    return place / "allocscope"
+
+
+def become_nobody():
+    """Between fork and exec: root's rights are gone. Others have none that matter."""
+    if os.geteuid() == 0:
+        os.setresuid(65534, 65534, 65534)
 
 
 def totals(report):

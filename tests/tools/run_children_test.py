@@ -12,7 +12,8 @@ import sys
 import tempfile
 import time
 
-from recorded_programs import WITHOUT_CXX, Recorder, compiled, keeps, totals
+from recorded_programs import (WITHOUT_CXX, Recorder, become_nobody, compiled, for_everybody, keeps,
+                               totals)
 
 PROGRAM, COMPILER = sys.argv[1:3]
 
@@ -298,6 +299,7 @@ def leaves_shared_memory_alone(recorder, folder):
         #include <csignal>
         #include <cstdlib>
         #include <sched.h>
+        #include <sys/prctl.h>
         #include <sys/wait.h>
         #include <unistd.h>
         static char stack[1 << 16];
@@ -313,6 +315,7 @@ def leaves_shared_memory_alone(recorder, folder):
                 sleep(2);
                 return 0;
             }
+            prctl(PR_SET_DUMPABLE, 0);  // from now on its user may not look at it in /proc
             free(malloc(24));
             _exit(clone(outlives, stack + sizeof stack, CLONE_VM | SIGCHLD, nullptr) < 0);
         }"""
@@ -322,6 +325,11 @@ def leaves_shared_memory_alone(recorder, folder):
     assert done.stdout == "well" and done.stderr == "", (done.stdout, done.stderr)
     report = json.loads((recorder.folder / "shares-maker.json").read_text())
     assert report["totals"]["allocations"] == 1001, report["totals"]
+    done = subprocess.run([for_everybody(folder, PROGRAM), "run", "--children", "follow",
+                           "--summary", "--", program], capture_output=True, text=True,
+                          timeout=600, check=False, preexec_fn=become_nobody)
+    assert done.stdout == "well", done
+    assert "allocscope: maker: 1,001 allocations" in done.stderr, done.stderr
 
 
 def runs_in_a_namespace_of_its_own(recorder, folder):

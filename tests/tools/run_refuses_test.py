@@ -13,7 +13,8 @@ import subprocess
 import sys
 import tempfile
 
-from recorded_programs import Recorder, compiled, keeps, totals
+from recorded_programs import (Recorder, become_nobody, compiled, for_everybody, keeps,
+                               totals)
 
 PROGRAM, COMPILER = sys.argv[1:3]
 
@@ -146,19 +147,11 @@ def trusts_no_library_of_others(folder, program):
 
 def runs_the_program_where_no_process_is_left(folder):
     """The limit is that of a user, and none for root. The program runs in place of the command."""
-    place = pathlib.Path(folder) / "for_all"
-    place.mkdir()
-    for name in ("allocscope", "liballocscope_preload.so"):
-        shutil.copy(pathlib.Path(PROGRAM).parent / name, place)
-    os.chmod(folder, 0o755)
-    place.chmod(0o755)
-
     def allow_one_process():
         resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
-        if os.geteuid() == 0:
-            os.setresuid(65534, 65534, 65534)
+        become_nobody()
 
-    run = [str(place / "allocscope"), "run", "--"]
+    run = [str(for_everybody(folder, PROGRAM)), "run", "--"]
     show = ["sh", "-c", "echo $LD_PRELOAD; exit 4"]
     done = subprocess.run([*run, *show], capture_output=True, text=True, timeout=60, check=False,
                           env={**os.environ, "LD_PRELOAD": "libdl.so.2"},

@@ -1,4 +1,4 @@
-// held_segments.hpp - the segments of a recording that some process still has in its memory.
+// held_segments.hpp - whether some process still has a segment of the recording in its memory.
 //
 // A process that shares the memory of the one that made it (clone with CLONE_VM) goes on to record
 // in the same segment when its maker has ended. It would find the segment empty.
@@ -8,14 +8,12 @@
 #include "recording_file.hpp"
 
 #include <cstdint>
-#include <set>
-#include <string>
 
 namespace allocscope_tools {
 
-// Looks at all processes that execute one of these files: who shares memory shares the file, too.
-std::set<std::uint32_t> held_segments(const recording_file& recording,
-                                      const std::set<std::string>& executed);
+// Asks the kernel how many mappings a page has that every event uses. That needs no right to look
+// at other processes. True if the kernel does not say.
+bool is_held(const recording_file& recording, std::uint32_t index);
 
 }  // namespace allocscope_tools
 

@@ -28,7 +28,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -293,20 +292,11 @@ private:
 
     // The recordings of ended programs take memory, so they are reported soon.
     void report_ended(recording_file& file) {
-        std::vector<std::uint32_t> ended;
-        std::set<std::string> executed;
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
             if (is_reported(i)) continue;  // its memory was given back
             const recorded_program program = file.program(i);
             if (program.process_id == 0) continue;  // just begun, or died before it could
-            if (!has_ended(program.process_id)) continue;
-            ended.push_back(i);
-            executed.insert(program.path);
-        }
-        if (ended.empty()) return;
-        const std::set<std::uint32_t> held = held_segments(file, executed);
-        for (const std::uint32_t i : ended) {
-            if (held.count(i) != 0) continue;
+            if (!has_ended(program.process_id) || is_held(file, i)) continue;
             report_last(file, i, allocscope::detail::monotonic_ns());
             file.forget(i);
         }

@@ -9,10 +9,12 @@ said. Every suite is run bare, with every event recorded, and sampled every 4 Ki
 followed. Prints what passed in each way, and every difference; exit code 1 when there is one.
 """
 import argparse
+import ctypes
 import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -34,6 +36,7 @@ NOT_OF_GLIB = {"642026", "642026-ec", "timeout", "timer", "gdbus-connection-flus
 NOT_OF_SYSTEMD = ("test-bpf", "test-cgroup", "test-execute", "test-engine", "test-loop-block",
                   "test-udev", "test-mount", "test-ns", "test-namespace", "test-sleep", "test-boot",
                   "test-nss-hosts", "test-dns", "test-resolve")
+PR_SET_PDEATHSIG = 1
 WAYS = {"bare": None, "exact": ["--record", "exact"],
         "sampled": ["--record", "sampled", "--sample-bytes", "4096"]}
 
@@ -45,12 +48,17 @@ def under(program, way, folder):
             str(folder / "%p.json"), *WAYS[way], "--"]
 
 
+def end_with_parent():
+    """Between fork and exec: whose time is up is ended, and allocscope hands this wish on."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def outcome(command, environment=None, seconds=1200, folder=None):
     """Exit code and output; a code of its own when time is up."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace",
                               timeout=seconds, check=False, stdin=subprocess.DEVNULL,
-                              cwd=folder,
+                              cwd=folder, preexec_fn=end_with_parent,
                               env={**os.environ, **(environment or {})})
     except subprocess.TimeoutExpired:
         return "time is up", ""

@@ -25,6 +25,7 @@ COMPILER = os.environ.get("ALLOCSCOPE_CXX", "g++")
 PATH = "/usr/bin:/bin:/usr/sbin:/sbin"
 PRELOAD_LENGTH = 480
 ADDR_NO_RANDOMIZE = 0x0040000
+PR_SET_PDEATHSIG = 1
 SECONDS = 1800  # against hangs alone: 10,000 forks take ten minutes on a busy machine
 # Where libraries and blocks lie by themselves. GLib's hash tables hold keys and values in 4 bytes
 # as long as they fit, and below 4 GiB, where Valgrind puts everything, addresses do.
@@ -72,8 +73,11 @@ def find_allocscope():
 
 
 def quiet_child():
-    """Between fork and exec: fixed addresses, no core file, signals as a shell would leave them."""
-    ctypes.CDLL(None).personality(ADDR_NO_RANDOMIZE)
+    """Between fork and exec: fixed addresses, no core file, signals as a shell would leave them.
+    Whose time is up is ended, and ends with it what it runs: allocscope hands this wish on."""
+    libc = ctypes.CDLL(None)
+    libc.personality(ADDR_NO_RANDOMIZE)
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)

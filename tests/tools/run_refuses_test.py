@@ -9,9 +9,11 @@ import resource
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from recorded_programs import (Recorder, become_nobody, compiled, for_everybody, keeps,
                                totals)
@@ -121,6 +123,22 @@ def shows_what_it_cannot_write(recorder, program):
     report = done.stderr[done.stderr.index(said):]
     assert "allocated         150 objects" in report, report
     assert re.search(r"\d+ +\d+ B +[0-9.]+% .*keep", report), report
+
+
+def says_that_a_report_was_killed(folder):
+    """Nothing is wrong with its recording. It waits here for somebody to read the pipe."""
+    pipe = pathlib.Path(folder) / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen([PROGRAM, "run", "--format", "text", "--output", pipe, "--",
+                           "sh", "-c", "echo $$"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as started:
+        program = started.stdout.readline().strip()
+        children = pathlib.Path(f"/proc/{started.pid}/task/{started.pid}/children")
+        while not (found := set(children.read_text().split()) - {program}):
+            time.sleep(0.01)
+        os.kill(int(found.pop()), signal.SIGKILL)
+        said = started.communicate(timeout=60)[1]
+    assert started.returncode == 0 and "the report failed (signal 9): it was killed" in said, said
 
 
 def trusts_no_library_of_others(folder, program):
@@ -336,6 +354,7 @@ def main():
         program = keeps(folder, COMPILER)
         says_what_is_wrong(str(program))
         shows_what_it_cannot_write(recorder, program)
+        says_that_a_report_was_killed(folder)
         runs_the_program_where_no_process_is_left(folder)
         says_that_help_was_not_written()
         says_that_proc_is_missing()

@@ -143,8 +143,12 @@ void program_report::in_own_process(bool wants_rows, const Work& work) const {
         refuse("run",
                program_.name + ": the report was stopped by signal " + std::to_string(end_asked));
     } else if (WIFSIGNALED(status)) {
-        refuse("run", program_.name + ": the report failed (signal " +
-                          std::to_string(WTERMSIG(status)) + "): the recording is damaged");
+        const int number = WTERMSIG(status);
+        const char* const why = number == SIGKILL
+                                    ? "it was killed, as the kernel does where memory is short"
+                                    : "the recording is damaged";
+        refuse("run", program_.name + ": the report failed (signal " + std::to_string(number) +
+                          "): " + why);
     }
 }
 

@@ -5,7 +5,6 @@ record, files that cannot be written, a recording that was damaged.
 """
 import os
 import pathlib
-import resource
 import re
 import resource
 import shutil

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Test suites of others, bare and under `allocscope run`: no test may fail that passes bare.
 
-    foreign_suites.py ALLOCSCOPE [--suites python,glib,stress-ng,systemd,pango,gdk-pixbuf]
+    foreign_suites.py ALLOCSCOPE
+        [--suites python,glib,stress-ng,systemd,pango,gdk-pixbuf,perl,git,sqlite]
 
 Debian: libpython3.11-testsuite libglib2.0-tests stress-ng systemd-tests pango1.0-tests
-gdk-pixbuf-tests. What is not installed is left out, and
-said. Every suite is run bare, with every event recorded, and sampled every 4 KiB; its children are
-followed. Prints what passed in each way, and every difference; exit code 1 when there is one.
+gdk-pixbuf-tests. The others are not packaged: the folder ALLOCSCOPE_TEST_SOURCES has the trees
+`perl`, `git` and `sqlite`, as `apt-get source` brings them, after `make test_prep`, `make` and
+`make testfixture`. What is not there is left out, and said. Every suite is run bare, with every
+event recorded, and sampled every 4 KiB; its children are followed. Prints what passed in each way,
+and every difference; exit code 1 when there is one.
 """
 import argparse
 import ctypes
@@ -27,6 +30,7 @@ PYTHON = """test_list test_dict test_set test_bytes test_json test_re test_gc te
     test_tracemalloc test_embed test_sys test_exceptions test_generators test_asyncio""".split()
 STRESSORS = ("--malloc 2 --fork 2 --vfork 1 --clone 1 --mmapfork 1 --brk 1 --sigsegv 1 --bsearch 1"
              " --tree 1 --vm 1 --pthread 1 --daemon 1 --exec 1 --sigfpe 1 --switch 1").split()
+SOURCES = pathlib.Path(os.environ.get("ALLOCSCOPE_TEST_SOURCES", "/none")).resolve()
 INSTALLED = pathlib.Path("/usr/libexec/installed-tests")
 GLIB = INSTALLED / "glib"
 SYSTEMD = pathlib.Path("/usr/lib/systemd/tests")
@@ -36,6 +40,11 @@ NOT_OF_GLIB = {"642026", "642026-ec", "timeout", "timer", "gdbus-connection-flus
 NOT_OF_SYSTEMD = ("test-bpf", "test-cgroup", "test-execute", "test-engine", "test-loop-block",
                   "test-udev", "test-mount", "test-ns", "test-namespace", "test-sleep", "test-boot",
                   "test-nss-hosts", "test-dns", "test-resolve")
+# Of SQLite: they run others of this list, or take minutes.
+NOT_OF_SQLITE = re.compile(
+    r"(all|permutations|quick|veryquick|full|extraquick|mallocAll|soak|crash|fuzz|speed|threadtest|"
+    r"wal[3-9]|bigfile|bigsort|corrupt|sort[2-9]|vtab_shared|async|memleak|rtree|backup_malloc|"
+    r"malloc|ioerr|savepoint6|tkt-5d863f|randexpr|like3|selectA|e_)")
 PR_SET_PDEATHSIG = 1
 WAYS = {"bare": None, "exact": ["--record", "exact"],
         "sampled": ["--record", "sampled", "--sample-bytes", "4096"]}
@@ -122,12 +131,51 @@ def stress_ng(prefix):
     return {"exit code": code, "complaints": len(complaints)}
 
 
+def scripts(prefix, names, words_for, environment, folder):
+    """What became of each test script: exit code, and the tests that it says have failed."""
+    found = {}
+    with tempfile.TemporaryDirectory() as place:
+        for name in names:
+            code, text = outcome([*prefix, *words_for(name, place)], environment, 600,
+                                 folder or place)
+            wrong = re.findall(r"^not ok (?!.*# TODO).*|^! \S+ expected", text, re.MULTILINE)
+            found[name] = (code, *sorted(wrong)) if wrong else code
+    return found
+
+
+def perl(prefix):
+    folder = SOURCES / "perl/t"
+    parts = ("base", "cmd", "comp", "io", "op", "re", "uni", "mro", "lib", "class")
+    names = sorted(str(each.relative_to(folder)) for part in parts
+                   for each in (folder / part).glob("*.t"))
+    return scripts(prefix, names, lambda name, place: ["./perl", "-I../lib", name],
+                   {"PERL_CORE": "1", "PERL_SKIP_TTY_TEST": "1", "LC_ALL": "C"}, folder)
+
+
+def git(prefix):
+    folder = SOURCES / "git/t"
+    names = sorted(each.name for each in folder.glob("t[0-9]*.sh"))
+    return scripts(prefix, names, lambda name, place: ["sh", name, f"--root={place}"],
+                   {"TEST_NO_MALLOC_CHECK": "1", "LC_ALL": "C"}, folder)
+
+
+def sqlite(prefix):
+    tree = SOURCES / "sqlite"
+    names = sorted(each.name for each in (tree / "test").glob("*.test")
+                   if not NOT_OF_SQLITE.match(each.name))
+    return scripts(prefix, names, lambda name, place: [str(tree / "testfixture"),
+                                                       str(tree / "test" / name)], {}, None)
+
+
 SUITES = {"python": (python, pathlib.Path("/usr/lib/python3.11/test/test_dict.py")),
           "glib": (glib, GLIB),
           "stress-ng": (stress_ng, pathlib.Path(shutil.which("stress-ng") or "/none")),
           "systemd": (systemd, SYSTEMD),
           "pango": (pango, INSTALLED / "pango"),
-          "gdk-pixbuf": (gdk_pixbuf, INSTALLED / "gdk-pixbuf")}
+          "gdk-pixbuf": (gdk_pixbuf, INSTALLED / "gdk-pixbuf"),
+          "perl": (perl, SOURCES / "perl/t/perl"),
+          "git": (git, SOURCES / "git/t/helper/test-tool"),
+          "sqlite": (sqlite, SOURCES / "sqlite/testfixture")}
 
 
 def compare(name, suite, program):

@@ -59,11 +59,12 @@ def target_of(descriptor):
         return ""  # closed by now
 
 
-def forgets_ended_children(folder):
-    """While the program goes on, the recordings of children that were reported take no memory."""
-    script = 'echo; read go; i=0; while [ $i -lt 40 ]; do /bin/true; i=$((i+1)); done; echo; read e'
+def forgets_what_has_ended(folder, work):
+    """While the program goes on, the recordings of children that were reported take no memory, nor
+    do those of programs that the process has executed before."""
     with subprocess.Popen([PROGRAM, "run", "--children", "follow", "--output",
-                           pathlib.Path(folder) / "ended-%n-%p.json", "--", "sh", "-c", script],
+                           pathlib.Path(folder) / "ended-%n-%p.json", "--", "sh", "-c",
+                           f"echo; read go; {work}; echo; read e"],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as started:
         assert started.stdout.readline() == b"\n"
         recording, = (each for each in pathlib.Path(f"/proc/{started.pid}/fd").iterdir()
@@ -562,7 +563,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(PROGRAM, folder)
         children(recorder, folder)
-        forgets_ended_children(folder)
+        forgets_what_has_ended(folder, "for i in $(seq 40); do /bin/true; done")
+        again = pathlib.Path(folder) / "again"
+        again.write_text("[ $1 = 0 ] || exec sh $0 $(($1 - 1)); echo; read e")
+        forgets_what_has_ended(folder, f"exec sh {again} 40")
         has_the_name_that_was_typed(recorder, folder)
         says_what_goes_on(recorder, folder)
         leaves_what_goes_on_alone(recorder, folder)

@@ -296,7 +296,9 @@ private:
             if (is_reported(i)) continue;  // its memory was given back
             const recorded_program program = file.program(i);
             if (program.process_id == 0) continue;  // just begun, or died before it could
-            if (!has_ended(program.process_id) || is_held(file, i)) continue;
+            // A process that executes one program after the other has one recording for each.
+            const bool is_over = has_ended(program.process_id) || ends_.has_become_another(file, i);
+            if (!is_over || is_held(file, i)) continue;
             report_last(file, i, allocscope::detail::monotonic_ns());
             file.forget(i);
         }

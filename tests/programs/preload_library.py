@@ -15,9 +15,9 @@ FAMILY = {"malloc", "calloc", "realloc", "reallocarray", "free", "posix_memalign
           "memalign", "valloc", "pvalloc", "malloc_usable_size", "free_sized", "free_aligned_sized"}
 FOR_ADDRESS_SANITIZER = {"__asan_default_options"}
 MOST_THREAD_LOCAL_BYTES = 256
-# Names that the C library keeps for itself, and those that only a tool which watches the loader,
-# threads or the clock gives to a function of its own.
-RESERVED = re.compile(r"_|mem|str")
+# Names that the C library keeps for itself, or that clang calls in place of memcmp, and those that
+# only a tool which watches the loader, threads or the clock gives to a function of its own.
+RESERVED = re.compile(r"_|mem|str|bcmp$")
 OF_TOOLS = re.compile(r"dl|pthread_|clock_gettime$|mallinfo2$")
 
 

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -199,6 +200,22 @@ def leaves_what_goes_on_alone(recorder, folder):
             assert answer.read() == b"as ever", (more, options)
 
 
+def process_with_number(number, script, *arguments):
+    """A shell that waits until its stdin is closed; None if it cannot get the number."""
+    for _ in range(200):
+        try:
+            pathlib.Path("/proc/sys/kernel/ns_last_pid").write_text(str(number - 1))
+        except OSError:
+            return None  # only root may do so
+        other = subprocess.Popen(["sh", "-c", f"{script} echo; read end", *arguments],
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        if other.pid == number:
+            other.stdout.readline()
+            return other
+        other.communicate()
+    return None
+
+
 def takes_no_file_of_another_process(recorder, folder):
     """When the command has ended, another process may get its number. What a daemon forks then does
     not record into a file which that process has open."""
@@ -236,25 +253,54 @@ def takes_no_file_of_another_process(recorder, folder):
         started.communicate(timeout=60)
     file = recorder.folder / "of_another"
     file.write_bytes(b"x" * 5000)
-    script = "exec 3<>$0 4<>$0 5<>$0 6<>$0; echo; read end"
-    others = []
-    for _ in range(200):
-        try:
-            pathlib.Path("/proc/sys/kernel/ns_last_pid").write_text(str(started.pid - 1))
-        except OSError:
-            break  # only root may do so
-        others.append(subprocess.Popen(["sh", "-c", script, file], stdin=subprocess.PIPE,
-                                       stdout=subprocess.PIPE))
-        if others[-1].pid == started.pid:
-            others[-1].stdout.readline()
-            break
+    other = process_with_number(started.pid, "exec 3<>$0 4<>$0 5<>$0 6<>$0;", file)
     for each in (end, held, tells):
         os.close(each)
     with open(told, "rb") as answer:
         assert answer.read() == b"well"
-    for each in others:
-        each.communicate()
+    if other is not None:
+        other.communicate()
     assert file.read_bytes() == b"x" * 5000
+
+
+def takes_no_other_process_for_one_that_ended(recorder, folder):
+    """A child has ended, and another process has got its number before the command looked."""
+    source = r"""
+        #include <cstdio>
+        #include <cstdlib>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        int main() {
+            free(malloc(5));
+            const pid_t child = fork();
+            if (child == 0) {
+                free(malloc(7));
+                getchar();
+                _exit(0);
+            }
+            printf("%d\n", child);
+            fflush(stdout);
+            waitpid(child, nullptr, 0);
+            puts("gone");
+            fflush(stdout);
+            getchar();
+        }"""
+    program = compiled(folder, "has_a_child", source, COMPILER, *WITHOUT_CXX)
+    with subprocess.Popen([PROGRAM, "run", "--children", "follow", "--summary", "--", program],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, bufsize=1) as started:
+        child = int(started.stdout.readline())
+        started.send_signal(signal.SIGSTOP)
+        started.stdin.write("\n")
+        assert started.stdout.readline() == "gone\n"
+        time.sleep(0.1)  # processes begin in ticks of 10 ms
+        other = process_with_number(child, "")
+        started.stdin.write("\n")
+        started.send_signal(signal.SIGCONT)
+        said = started.communicate(timeout=60)[1]
+    if other is not None:
+        other.communicate()
+    assert "goes on" not in said and said.count("allocations") == 2, said
 
 
 def knows_processes_of_other_namespaces(recorder, folder):
@@ -571,6 +617,7 @@ def main():
         says_what_goes_on(recorder, folder)
         leaves_what_goes_on_alone(recorder, folder)
         takes_no_file_of_another_process(recorder, folder)
+        takes_no_other_process_for_one_that_ended(recorder, folder)
         knows_processes_of_other_namespaces(recorder, folder)
         leaves_shared_memory_alone(recorder, folder)
         runs_in_a_namespace_of_its_own(recorder, folder)

@@ -3,9 +3,12 @@
 #define ALLOCSCOPE_TOOLS_RUN_PROCESS_STATUS_HPP
 
 #include <cstdint>
+#include <ctime>
 #include <fstream>
 #include <sstream>
 #include <string>
+
+#include <unistd.h>
 
 namespace allocscope_tools {
 
@@ -34,6 +37,20 @@ inline process_status status_of(std::int32_t process_id) {
     for (int i = 0; i < fields_between; ++i) rest >> skipped;
     found.is_alive = rest >> found.began && state != 'Z' && state != 'X';
     return found;
+}
+
+// Whether a process began after that moment of the monotonic clock: then it has the number of one
+// that was there before. Ticks count the time asleep, too, which is taken for earlier.
+inline bool has_begun_after(const process_status& seen, std::uint64_t monotonic_ns) {
+    timespec since_boot = {};
+    timespec awake = {};
+    ::clock_gettime(CLOCK_BOOTTIME, &since_boot);
+    ::clock_gettime(CLOCK_MONOTONIC, &awake);
+    const double asleep = static_cast<double>(since_boot.tv_sec - awake.tv_sec) +
+                          static_cast<double>(since_boot.tv_nsec - awake.tv_nsec) / 1e9;
+    const double ticks = (static_cast<double>(monotonic_ns) / 1e9 + asleep) *
+                         static_cast<double>(::sysconf(_SC_CLK_TCK));
+    return static_cast<double>(seen.began) > ticks + 1;
 }
 
 }  // namespace allocscope_tools

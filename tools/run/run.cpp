@@ -297,19 +297,25 @@ private:
             const recorded_program program = file.program(i);
             if (program.process_id == 0) continue;  // just begun, or died before it could
             // A process that executes one program after the other has one recording for each.
-            const bool is_over = has_ended(program.process_id) || ends_.has_become_another(file, i);
+            const bool is_over = has_ended(program) || ends_.has_become_another(file, i);
             if (!is_over || is_held(file, i)) continue;
             report_last(file, i, allocscope::detail::monotonic_ns());
             file.forget(i);
         }
     }
 
-    // Returns false for a zombie, and if another process has got the number by now. The kernel may
-    // take the number for that of a process in another PID namespace, and /proc may hide processes
-    // of other users: both have to say that there is none.
-    static bool has_ended(std::int32_t process_id) {
-        const bool is_unknown = ::kill(process_id, 0) != 0 && errno == ESRCH;
-        return is_unknown && ::access(("/proc/" + std::to_string(process_id)).c_str(), F_OK) != 0;
+    // Returns false for a zombie. The kernel may take the number for that of a process in another
+    // PID namespace, and /proc may hide processes of other users: both have to say that there is
+    // none.
+    static bool has_ended(const recorded_program& program) {
+        const process_status seen = status_of(program.process_id);
+        if (seen.began != 0) return has_begun_after(seen, program.began_ns);
+        return ::kill(program.process_id, 0) != 0 && errno == ESRCH;
+    }
+
+    static bool is_running(const recorded_program& program) {
+        const process_status seen = status_of(program.process_id);
+        return seen.is_alive && !has_begun_after(seen, program.began_ns);
     }
 
     bool is_shown_on_terminal() const { return wanted_.output.empty() && ::isatty(2) != 0; }
@@ -375,8 +381,7 @@ private:
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
             if (is_reported(i)) continue;
             const recorded_program program = file.program(i);
-            const bool goes_on =
-                status_of(program.process_id).is_alive && !ends_.has_become_another(file, i);
+            const bool goes_on = is_running(program) && !ends_.has_become_another(file, i);
             if (goes_on && program.refusal.empty()) say_that_it_runs(program);
             report_last(file, i, goes_on ? 0 : now_ns);
         }

@@ -22599,6 +22599,7 @@ struct named_type {
     std::uint64_t bytes = 0;  // of an object; 0: unknown, or not a class
     const named_type* next = nullptr;
     std::size_t defaults = 0;  // how many of its last template arguments are the defaults
+    bool is_inline = false;    // a namespace whose names are also those of the scope around it
 };
 
 class type_names {
@@ -22672,6 +22673,15 @@ public:
         return is_found;
     }
 
+    // Whether people leave out the last scope of that path. Compilers say so with DWARF 5.
+    bool is_inline_namespace(text path) const {
+        if (!has_inline_namespaces_) return false;
+        const std::size_t colon = path.rfind(':');
+        const named_type* type = all(path.substr(colon == text::npos ? 0 : colon + 1));
+        while (type != nullptr && !(type->is_inline && type->qualified == path)) type = type->next;
+        return type != nullptr;
+    }
+
     // All types with that name. The name has no template arguments. Null: there are none.
     const named_type* all(text name) const {
         const named_type* const* first = names_.find(name);
@@ -22726,6 +22736,8 @@ private:
                 into.whole = detail::dwarf_text(unit.home->sections(), unit.header, value);
             } else if (name == detail::dwarf::at_byte_size) {
                 into.bytes = value.number;
+            } else if (name == detail::dwarf::at_export_symbols) {
+                into.is_inline = true;
             } else if (name == detail::dwarf::at_signature) {
                 const debug_units::told_type told = unit.home->read_type(value.number);
                 into.bytes = told.bytes;
@@ -22779,6 +22791,7 @@ private:
     // Returns the new entry; null if there is an equal one.
     named_type* add(arena& memory, text own, const named_type& type) {
         has_sizes_ = has_sizes_ || type.bytes != 0;
+        has_inline_namespaces_ = has_inline_namespaces_ || type.is_inline;
         const auto known = names_.insert(own);
         int looked_at = 0;  // the search is short, because equal entries are close to each other
         for (const named_type* at = known.value; at != nullptr && looked_at < 8; at = at->next) {
@@ -22813,6 +22826,7 @@ private:
 
     table<text, const named_type*> names_;
     bool has_sizes_ = false;
+    bool has_inline_namespaces_ = false;
 };
 
 }  // namespace symbolize
@@ -33497,7 +33511,9 @@ inline int line_with_parts(const source_outline& file, std::size_t open, int lin
             --at;
             if (file.is_any_at(at, ") ]") && file.partner(at) != 0) at = file.partner(at);
         }
-        if (may_make_parts(file, at)) return found != 0 ? found : file.tokens()[at].line;
+        if (!may_make_parts(file, at)) continue;
+        if (found == 0) found = file.tokens()[at].line;
+        return found;
     }
     return 0;
 }
@@ -34513,7 +34529,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_ONLY_NEW_HPP
 
-// short_type.hpp - drops the template arguments that the debug information says are the defaults.
+// short_type.hpp - drops what the debug information says people leave out: template arguments that
 
 #ifndef ALLOCSCOPE_TYPES_SHORT_TYPE_HPP
 #define ALLOCSCOPE_TYPES_SHORT_TYPE_HPP
@@ -34528,9 +34544,9 @@ inline std::size_t begin_of_path(text type, std::size_t end) noexcept {
     return end;
 }
 
-// Whether there is a template that is not the standard library's.
-inline bool may_have_defaults(text type) noexcept {
-    for (std::size_t at = type.find('<'); at != no_position; at = type.find('<', at + 1)) {
+// Whether there is a template or a scope that is not the standard library's.
+inline bool may_be_shorter(text type) noexcept {
+    for (std::size_t at = 0; at != no_position; at = type.find_first_of("<:", at + 1)) {
         const std::size_t begin = begin_of_path(type, at);
         if (begin != at && !type.substr(begin).starts_with("std::")) return true;
     }
@@ -34617,6 +34633,29 @@ inline text without_defaults(arena& memory, text type, const type_names& known, 
         at = behind;
     }
     return out.view();
+}
+
+inline text without_inline_namespaces(arena& memory, text type, const type_names& known) {
+    text_out out{memory};
+    std::size_t at = 0;
+    while (at < type.size()) {
+        const std::size_t behind = skip_word(type, at);
+        const text path = type.substr(0, behind).substr(begin_of_path(type, behind));
+        if (behind != at && type.substr(behind).starts_with("::") &&
+            known.is_inline_namespace(path)) {
+            at = behind + 2;
+            continue;
+        }
+        const std::size_t end = behind != at ? behind : at + 1;
+        out << type.substr(at, end - at);
+        at = end;
+    }
+    return out.view();
+}
+
+// `type` must be pretty, and without unnamed namespaces.
+inline text short_type(arena& memory, text type, const type_names& known) {
+    return without_inline_namespaces(memory, without_defaults(memory, type, known), known);
 }
 
 }  // namespace symbolize
@@ -35037,13 +35076,13 @@ private:
     // `name` is a text of the book.
     const char* printed_type(const named_stack& stack, const char* name) {
         const char* const whole = texts_.printed_type(name);
-        if (!symbolize::may_have_defaults(whole)) return whole;
+        if (!symbolize::may_be_shorter(whole)) return whole;
         const symbolize::type_names* known =
             described_types_at(symbols_, stack, stack.asking_address());
         if (known == nullptr) return whole;
         const char*& type = short_types_[{{known, whole}}];
         if (type == nullptr) {
-            type = texts_.keep(symbolize::without_defaults(scratch_, whole, *known));
+            type = texts_.keep(symbolize::short_type(scratch_, whole, *known));
         }
         return type;
     }

@@ -455,13 +455,13 @@ private:
     // `name` is a text of the book.
     const char* printed_type(const named_stack& stack, const char* name) {
         const char* const whole = texts_.printed_type(name);
-        if (!symbolize::may_have_defaults(whole)) return whole;
+        if (!symbolize::may_be_shorter(whole)) return whole;
         const symbolize::type_names* known =
             described_types_at(symbols_, stack, stack.asking_address());
         if (known == nullptr) return whole;
         const char*& type = short_types_[{{known, whole}}];
         if (type == nullptr) {
-            type = texts_.keep(symbolize::without_defaults(scratch_, whole, *known));
+            type = texts_.keep(symbolize::short_type(scratch_, whole, *known));
         }
         return type;
     }

@@ -131,7 +131,9 @@ inline int line_with_parts(const source_outline& file, std::size_t open, int lin
             --at;
             if (file.is_any_at(at, ") ]") && file.partner(at) != 0) at = file.partner(at);
         }
-        if (may_make_parts(file, at)) return found != 0 ? found : file.tokens()[at].line;
+        if (!may_make_parts(file, at)) continue;
+        if (found == 0) found = file.tokens()[at].line;
+        return found;
     }
     return 0;
 }

@@ -45,6 +45,7 @@ struct named_type {
     std::uint64_t bytes = 0;  // of an object; 0: unknown, or not a class
     const named_type* next = nullptr;
     std::size_t defaults = 0;  // how many of its last template arguments are the defaults
+    bool is_inline = false;    // a namespace whose names are also those of the scope around it
 };
 
 class type_names {
@@ -118,6 +119,15 @@ public:
         return is_found;
     }
 
+    // Whether people leave out the last scope of that path. Compilers say so with DWARF 5.
+    bool is_inline_namespace(text path) const {
+        if (!has_inline_namespaces_) return false;
+        const std::size_t colon = path.rfind(':');
+        const named_type* type = all(path.substr(colon == text::npos ? 0 : colon + 1));
+        while (type != nullptr && !(type->is_inline && type->qualified == path)) type = type->next;
+        return type != nullptr;
+    }
+
     // All types with that name. The name has no template arguments. Null: there are none.
     const named_type* all(text name) const {
         const named_type* const* first = names_.find(name);
@@ -172,6 +182,8 @@ private:
                 into.whole = detail::dwarf_text(unit.home->sections(), unit.header, value);
             } else if (name == detail::dwarf::at_byte_size) {
                 into.bytes = value.number;
+            } else if (name == detail::dwarf::at_export_symbols) {
+                into.is_inline = true;
             } else if (name == detail::dwarf::at_signature) {
                 const debug_units::told_type told = unit.home->read_type(value.number);
                 into.bytes = told.bytes;
@@ -225,6 +237,7 @@ private:
     // Returns the new entry; null if there is an equal one.
     named_type* add(arena& memory, text own, const named_type& type) {
         has_sizes_ = has_sizes_ || type.bytes != 0;
+        has_inline_namespaces_ = has_inline_namespaces_ || type.is_inline;
         const auto known = names_.insert(own);
         int looked_at = 0;  // the search is short, because equal entries are close to each other
         for (const named_type* at = known.value; at != nullptr && looked_at < 8; at = at->next) {
@@ -259,6 +272,7 @@ private:
 
     table<text, const named_type*> names_;
     bool has_sizes_ = false;
+    bool has_inline_namespaces_ = false;
 };
 
 }  // namespace symbolize

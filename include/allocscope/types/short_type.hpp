@@ -1,4 +1,5 @@
-// short_type.hpp - drops the template arguments that the debug information says are the defaults.
+// short_type.hpp - drops what the debug information says people leave out: template arguments that
+// are the defaults, and inline namespaces.
 //
 // Room:     types (floor 9), not malloc-safe
 // Called:   by naming/stack_namer.hpp, for the types that rows print
@@ -6,10 +7,12 @@
 // Memory:   of the given arena
 //
 // Compilers note at each class which of its template arguments are those that the template has by
-// default. pretty_type knows that for the standard library only.
+// default, and which namespaces are inline. pretty_type knows that for the standard library, and the
+// inline namespaces of a few others.
 //
 //     app::bag<int, std::allocator<int>>      app::bag<int>, if that is the default
 //     std::vector<app::bag<int, app::pool>>   unchanged
+//     app::v2::bag<int>                       app::bag<int>, if v2 is inline
 
 #ifndef ALLOCSCOPE_TYPES_SHORT_TYPE_HPP
 #define ALLOCSCOPE_TYPES_SHORT_TYPE_HPP
@@ -36,9 +39,9 @@ inline std::size_t begin_of_path(text type, std::size_t end) noexcept {
     return end;
 }
 
-// Whether there is a template that is not the standard library's.
-inline bool may_have_defaults(text type) noexcept {
-    for (std::size_t at = type.find('<'); at != no_position; at = type.find('<', at + 1)) {
+// Whether there is a template or a scope that is not the standard library's.
+inline bool may_be_shorter(text type) noexcept {
+    for (std::size_t at = 0; at != no_position; at = type.find_first_of("<:", at + 1)) {
         const std::size_t begin = begin_of_path(type, at);
         if (begin != at && !type.substr(begin).starts_with("std::")) return true;
     }
@@ -125,6 +128,29 @@ inline text without_defaults(arena& memory, text type, const type_names& known, 
         at = behind;
     }
     return out.view();
+}
+
+inline text without_inline_namespaces(arena& memory, text type, const type_names& known) {
+    text_out out{memory};
+    std::size_t at = 0;
+    while (at < type.size()) {
+        const std::size_t behind = skip_word(type, at);
+        const text path = type.substr(0, behind).substr(begin_of_path(type, behind));
+        if (behind != at && type.substr(behind).starts_with("::") &&
+            known.is_inline_namespace(path)) {
+            at = behind + 2;
+            continue;
+        }
+        const std::size_t end = behind != at ? behind : at + 1;
+        out << type.substr(at, end - at);
+        at = end;
+    }
+    return out.view();
+}
+
+// `type` must be pretty, and without unnamed namespaces.
+inline text short_type(arena& memory, text type, const type_names& known) {
+    return without_inline_namespaces(memory, without_defaults(memory, type, known), known);
 }
 
 }  // namespace symbolize

@@ -203,7 +203,7 @@ int main() {
     for (const char* type :
          {"other::chain<char>::link", "other::chain<double>::link",
           "other::chain<char>::slots<char>", "other::chain<double>::slots<double>", "box<long>",
-          "box<short>", "std::array<long, 5>", "std::array<stock::v2::crate<char>, 3>"}) {
+          "box<short>", "std::array<long, 5>", "std::array<stock::crate<char>, 3>"}) {
         std::printf("%s\n", type);
         ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, type), 1);
     }

@@ -42,14 +42,17 @@ TEST_CASE("short_type: an argument that is made of those before it") {
     CHECK(as_argument({"int", "app::counted"}, {"char"}) == "app::counted");
 }
 
-TEST_CASE("short_type: only templates outside of the standard library are looked up") {
-    for (const char* type : {"", "?", "int", "app::widget", "std::vector<int>", "main::{lambda}",
-                             "std::pair<const int, std::vector<app::widget>>"}) {
+TEST_CASE("short_type: only what is outside of the standard library is looked up") {
+    for (const char* type : {"", "?", "int", "widget", "std::vector<int>", "{lambda}",
+                             "std::pair<const int, std::vector<widget>>", "void (*)(int)"}) {
         CAPTURE(std::string{type});
-        CHECK_FALSE(symbolize::may_have_defaults(type));
+        CHECK_FALSE(symbolize::may_be_shorter(type));
     }
-    CHECK(symbolize::may_have_defaults("app::bag<int>"));
-    CHECK(symbolize::may_have_defaults("std::vector<bag<int>>"));
+    for (const char* type : {"app::bag<int>", "std::vector<bag<int>>", "std::set<app::widget>",
+                             "app::widget", "main::{lambda}"}) {
+        CAPTURE(std::string{type});
+        CHECK(symbolize::may_be_shorter(type));
+    }
 }
 
 TEST_CASE("short_type: a type that nothing is known about stays as it is") {
@@ -58,7 +61,7 @@ TEST_CASE("short_type: a type that nothing is known about stays as it is") {
              {"app::bag<int, std::allocator<int>>", "std::vector<app::bag<int>>", "bag<>", "a<b",
               "shop::shelf<int>", "app::operator< <int>", "f(a<b>)::c<d, e>"}) {
             CAPTURE(std::string{type});
-            CHECK(symbolize::without_defaults(memory, type, known) == type);
+            CHECK(symbolize::short_type(memory, type, known) == type);
         }
     });
 }

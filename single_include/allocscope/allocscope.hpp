@@ -34546,6 +34546,8 @@ inline std::size_t begin_of_path(text type, std::size_t end) noexcept {
 
 // Whether there is a template or a scope that is not the standard library's.
 inline bool may_be_shorter(text type) noexcept {
+    const bool is_plain = type.starts_with("std::") || type.find(':') == no_position;
+    if (is_plain && type.find('<') == no_position) return false;  // most are such types
     for (std::size_t at = 0; at != no_position; at = type.find_first_of("<:", at + 1)) {
         const std::size_t begin = begin_of_path(type, at);
         if (begin != at && !type.substr(begin).starts_with("std::")) return true;

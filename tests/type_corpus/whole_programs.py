@@ -119,8 +119,6 @@ def check(allocscope, compiler, programs, flags, least):
     """The shares of all programs in this form, and whether they are good enough."""
     total = collections.Counter()
     for program in programs:
-        if not program.is_for(compiler):
-            continue
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             program.build(compiler, flags, folder)
@@ -141,6 +139,7 @@ def main():
     allocscope = pathlib.Path(tool).resolve()
     programs = [Program(path) for path in sorted(PROGRAMS.glob("*.txt"))
                 if not names or path.stem in names]
+    programs = [each for each in programs if each.is_for(compiler)]
     forms = FORMS["clang++" if "clang" in compiler else "g++"]
     is_good = True
     for flags, least in forms:

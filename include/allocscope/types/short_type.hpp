@@ -7,8 +7,8 @@
 // Memory:   of the given arena
 //
 // Compilers note at each class which of its template arguments are those that the template has by
-// default, and which namespaces are inline. pretty_type knows that for the standard library, and the
-// inline namespaces of a few others.
+// default, and which namespaces are inline. pretty_type knows that for the standard library, and
+// the inline namespaces of a few others.
 //
 //     app::bag<int, std::allocator<int>>      app::bag<int>, if that is the default
 //     std::vector<app::bag<int, app::pool>>   unchanged

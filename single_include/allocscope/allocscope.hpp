@@ -20903,13 +20903,11 @@ ALLOCSCOPE_PURE inline bool has_arguments(const function_name& function) noexcep
 // Whether two functions of the same name can be instances of one template.
 ALLOCSCOPE_PURE inline bool may_share_template(const function_name& a,
                                                const function_name& b) noexcept {
-    std::size_t i = 0;
-    const std::size_t count = a.components.size();
-    while (i < count && i < b.components.size() &&
-           a.components[i].arguments.empty() == b.components[i].arguments.empty()) {
-        ++i;
+    if (a.components.size() != b.components.size()) return false;
+    for (std::size_t i = 0; i < a.components.size(); ++i) {
+        if (a.components[i].arguments.empty() != b.components[i].arguments.empty()) return false;
     }
-    return i == count;
+    return true;
 }
 
 constexpr text anonymous_namespace = "(anonymous namespace)";
@@ -29572,8 +29570,8 @@ ALLOCSCOPE_INLINE bool is_standard_class(text word) noexcept {
         "istringstream stringbuf ifstream ofstream fstream filebuf exception runtime_error "
         "logic_error invalid_argument out_of_range domain_error length_error range_error "
         "overflow_error underflow_error bad_alloc system_error error_code locale regex smatch "
-        "cmatch random_device mt19937 "
-        "mt19937_64 once_flag type_index byte size_t ptrdiff_t nullptr_t exception_ptr "
+        "cmatch random_device mt19937 mt19937_64 once_flag type_index byte size_t ptrdiff_t "
+        "nullptr_t exception_ptr "
         "stop_source stop_token monotonic_buffer_resource synchronized_pool_resource "
         "unsynchronized_pool_resource uint8_t uint16_t uint32_t uint64_t int8_t int16_t "
         "int32_t int64_t uintmax_t intmax_t uintptr_t intptr_t source_location milli micro "
@@ -33530,7 +33528,7 @@ inline void leave_closing_brace(arena& memory, code_frame& frame, const lines_ne
     }
     int line = nearest.behind != 0 ? nearest.behind : nearest.before;
     int made = line_with_parts(file, first - 1, line);
-    if (line < nearest.before) {  // the code was moved
+    if (line < nearest.before) {  // the code was moved: only one of the two may have made it
         made = made == line ? 0 : line_with_parts(file, first - 1, nearest.before);
         line = 0;
     }
@@ -34529,7 +34527,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_ONLY_NEW_HPP
 
-// short_type.hpp - drops what the debug information says people leave out: template arguments that
+// short_type.hpp - drops default template arguments and inline namespaces that are described.
 
 #ifndef ALLOCSCOPE_TYPES_SHORT_TYPE_HPP
 #define ALLOCSCOPE_TYPES_SHORT_TYPE_HPP
@@ -34642,15 +34640,16 @@ inline text without_inline_namespaces(arena& memory, text type, const type_names
     std::size_t at = 0;
     while (at < type.size()) {
         const std::size_t behind = skip_word(type, at);
-        const text path = type.substr(0, behind).substr(begin_of_path(type, behind));
-        if (behind != at && type.substr(behind).starts_with("::") &&
-            known.is_inline_namespace(path)) {
+        const bool is_scope = behind != at && type.substr(behind).starts_with("::");
+        const std::size_t begin = begin_of_path(type, behind);
+        if (is_scope && known.is_inline_namespace(type.substr(begin, behind - begin))) {
             at = behind + 2;
-            continue;
+        } else if (behind != at) {
+            out << type.substr(at, behind - at);
+            at = behind;
+        } else {
+            out << type[at++];
         }
-        const std::size_t end = behind != at ? behind : at + 1;
-        out << type.substr(at, end - at);
-        at = end;
     }
     return out.view();
 }

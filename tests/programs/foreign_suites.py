@@ -12,15 +12,15 @@ event recorded, and sampled every 4 KiB; its children are followed. Prints what 
 and every difference; exit code 1 when there is one.
 """
 import argparse
-import ctypes
 import os
 import pathlib
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
+
+from judges import end_with_parent
 
 PYTHON = """test_list test_dict test_set test_bytes test_json test_re test_gc test_ctypes
     test_threading test_subprocess test_zlib test_unicode test_pickle test_signal test_fork1 test_os
@@ -45,7 +45,6 @@ NOT_OF_SQLITE = re.compile(
     r"(all|permutations|quick|veryquick|full|extraquick|mallocAll|soak|crash|fuzz|speed|threadtest|"
     r"wal[3-9]|bigfile|bigsort|corrupt|sort[2-9]|vtab_shared|async|memleak|rtree|backup_malloc|"
     r"malloc|ioerr|savepoint6|tkt-5d863f|randexpr|like3|selectA|e_)")
-PR_SET_PDEATHSIG = 1
 WAYS = {"bare": None, "exact": ["--record", "exact"],
         "sampled": ["--record", "sampled", "--sample-bytes", "4096"]}
 
@@ -55,11 +54,6 @@ def under(program, way, folder):
         return []
     return [program, "run", "--children", "follow", "--summary", "--output",
             str(folder / "%p.json"), *WAYS[way], "--"]
-
-
-def end_with_parent():
-    """Between fork and exec: whose time is up is ended, and allocscope hands this wish on."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def outcome(command, environment=None, seconds=1200, folder=None):

@@ -72,12 +72,16 @@ def find_allocscope():
     return None
 
 
+def end_with_parent():
+    """Between fork and exec: who is ended because time is up ends with it what it runs, for
+    allocscope hands this wish on."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def quiet_child():
-    """Between fork and exec: fixed addresses, no core file, signals as a shell would leave them.
-    Whose time is up is ended, and ends with it what it runs: allocscope hands this wish on."""
-    libc = ctypes.CDLL(None)
-    libc.personality(ADDR_NO_RANDOMIZE)
-    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    """Between fork and exec: fixed addresses, no core file, signals as a shell would leave them."""
+    end_with_parent()
+    ctypes.CDLL(None).personality(ADDR_NO_RANDOMIZE)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)

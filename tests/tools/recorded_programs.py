@@ -68,10 +68,10 @@ def for_everybody(folder, program):
     return place / "allocscope"
 
 
-def become_nobody():
+def become_nobody(user=65534):
     """Between fork and exec: root's rights are gone. Others have none that matter."""
     if os.geteuid() == 0:
-        os.setresuid(65534, 65534, 65534)
+        os.setresuid(user, user, user)
 
 
 def totals(report):

@@ -14,7 +14,8 @@ import sys
 import tempfile
 import time
 
-from recorded_programs import Recorder, compiled, for_everybody, keeps, totals
+from recorded_programs import (Recorder, become_nobody, compiled, for_everybody, keeps,
+                               totals)
 
 PROGRAM, COMPILER = sys.argv[1:3]
 
@@ -167,8 +168,7 @@ def runs_the_program_where_no_process_is_left(folder):
 
     def allow_one_process():
         resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
-        if os.geteuid() == 0:
-            os.setresuid(nobody_else, nobody_else, nobody_else)
+        become_nobody(nobody_else)
 
     run = [str(for_everybody(folder, PROGRAM)), "run", "--"]
     show = ["sh", "-c", "echo $LD_PRELOAD; exit 4"]

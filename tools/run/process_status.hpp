@@ -39,8 +39,9 @@ inline process_status status_of(std::int32_t process_id) {
     return found;
 }
 
-// Whether a process began after that moment of the monotonic clock: then it has the number of one
-// that was there before. Ticks count the time asleep, too, which is taken for earlier.
+// Whether a process began after that moment of the monotonic clock. Then it has the number of one
+// that was there before. The ticks of /proc count the time asleep, and the monotonic clock does
+// not: all of it is added, so that a process which began before is never taken for a later one.
 inline bool has_begun_after(const process_status& seen, std::uint64_t monotonic_ns) {
     timespec since_boot = {};
     timespec awake = {};

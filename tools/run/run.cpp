@@ -304,9 +304,8 @@ private:
         }
     }
 
-    // Returns false for a zombie. The kernel may take the number for that of a process in another
-    // PID namespace, and /proc may hide processes of other users: both have to say that there is
-    // none.
+    // Returns false for a zombie. The kernel is asked last: it may take the number for that of a
+    // process in another PID namespace, but /proc may hide processes of other users.
     static bool has_ended(const recorded_program& program) {
         const process_status seen = status_of(program.process_id);
         if (seen.began != 0) return has_begun_after(seen, program.began_ns);

@@ -150,7 +150,7 @@ inline void leave_closing_brace(arena& memory, code_frame& frame, const lines_ne
     }
     int line = nearest.behind != 0 ? nearest.behind : nearest.before;
     int made = line_with_parts(file, first - 1, line);
-    if (line < nearest.before) {  // the code was moved
+    if (line < nearest.before) {  // the code was moved: only one of the two may have made it
         made = made == line ? 0 : line_with_parts(file, first - 1, nearest.before);
         line = 0;
     }

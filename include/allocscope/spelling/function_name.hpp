@@ -57,13 +57,11 @@ ALLOCSCOPE_PURE inline bool has_arguments(const function_name& function) noexcep
 // Whether two functions of the same name can be instances of one template.
 ALLOCSCOPE_PURE inline bool may_share_template(const function_name& a,
                                                const function_name& b) noexcept {
-    std::size_t i = 0;
-    const std::size_t count = a.components.size();
-    while (i < count && i < b.components.size() &&
-           a.components[i].arguments.empty() == b.components[i].arguments.empty()) {
-        ++i;
+    if (a.components.size() != b.components.size()) return false;
+    for (std::size_t i = 0; i < a.components.size(); ++i) {
+        if (a.components[i].arguments.empty() != b.components[i].arguments.empty()) return false;
     }
-    return i == count;
+    return true;
 }
 
 constexpr text anonymous_namespace = "(anonymous namespace)";

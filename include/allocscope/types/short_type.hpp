@@ -1,5 +1,4 @@
-// short_type.hpp - drops what the debug information says people leave out: template arguments that
-// are the defaults, and inline namespaces.
+// short_type.hpp - drops default template arguments and inline namespaces that are described.
 //
 // Room:     types (floor 9), not malloc-safe
 // Called:   by naming/stack_namer.hpp, for the types that rows print
@@ -137,15 +136,16 @@ inline text without_inline_namespaces(arena& memory, text type, const type_names
     std::size_t at = 0;
     while (at < type.size()) {
         const std::size_t behind = skip_word(type, at);
-        const text path = type.substr(0, behind).substr(begin_of_path(type, behind));
-        if (behind != at && type.substr(behind).starts_with("::") &&
-            known.is_inline_namespace(path)) {
+        const bool is_scope = behind != at && type.substr(behind).starts_with("::");
+        const std::size_t begin = begin_of_path(type, behind);
+        if (is_scope && known.is_inline_namespace(type.substr(begin, behind - begin))) {
             at = behind + 2;
-            continue;
+        } else if (behind != at) {
+            out << type.substr(at, behind - at);
+            at = behind;
+        } else {
+            out << type[at++];
         }
-        const std::size_t end = behind != at ? behind : at + 1;
-        out << type.substr(at, end - at);
-        at = end;
     }
     return out.view();
 }

@@ -304,6 +304,56 @@ def generations(recorder, folder):
     assert len(recorder.reports([program], "--children", "follow", code=3)) == 6
 
 
+def names_what_begins_slowly(recorder, folder):
+    """A child is stopped when it has its place in the recording, and no name there yet. Meanwhile
+    one that began later ends, and is reported."""
+    source = r"""
+        #include <csignal>
+        #include <cstdio>
+        #include <cstdlib>
+        #include <sys/ptrace.h>
+        #include <sys/syscall.h>
+        #include <sys/user.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        int main() {
+            free(malloc(11));
+            const pid_t slow = fork();
+            if (slow == 0) {
+                if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(1);
+                raise(SIGSTOP);
+                free(malloc(5));
+                _exit(0);
+            }
+            int status = 0;
+            waitpid(slow, &status, 0);
+            if (WIFEXITED(status)) return 3;  // nobody may trace here
+            user_regs_struct registers = {};
+            while (WIFSTOPPED(status) && registers.orig_rax != SYS_mmap) {
+                ptrace(PTRACE_SYSCALL, slow, nullptr, nullptr);
+                waitpid(slow, &status, 0);
+                ptrace(PTRACE_GETREGS, slow, nullptr, &registers);
+            }
+            const pid_t quick = fork();
+            if (quick == 0) {
+                free(malloc(7));
+                _exit(0);
+            }
+            waitpid(quick, &status, 0);
+            sleep(1);
+            ptrace(PTRACE_DETACH, slow, nullptr, nullptr);
+            waitpid(slow, &status, 0);
+            printf("%d %d %d", getpid(), slow, quick);
+        }"""
+    program = compiled(folder, "slow", source, COMPILER, *WITHOUT_CXX)
+    done = recorder.run([program], "--children", "follow", "--output",
+                        recorder.folder / "begun-%n-%p.json", code=None)
+    if done.returncode == 3:
+        return
+    found = {each.name for each in recorder.folder.glob("begun-*.json")}
+    assert found == {f"begun-slow-{number}.json" for number in done.stdout.split()}, found
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(PROGRAM, folder)
@@ -315,6 +365,7 @@ def main():
         says_which_children_are_not_recorded(recorder, folder)
         killed_before_they_began(recorder, folder)
         generations(recorder, folder)
+        names_what_begins_slowly(recorder, folder)
 
 
 main()

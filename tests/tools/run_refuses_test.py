@@ -3,6 +3,7 @@
 What `allocscope run` says where it cannot do what it is asked: bad options, programs that it cannot
 record, files that cannot be written, a recording that was damaged.
 """
+import contextlib
 import os
 import pathlib
 import re
@@ -125,9 +126,13 @@ def shows_what_it_cannot_write(recorder, program):
 
 
 def says_that_a_report_was_killed(folder):
-    """Nothing is wrong with its recording. It waits here for somebody to read the pipe."""
+    """Nothing is wrong with its recording. It waits here for room in a pipe that nobody reads."""
     pipe = pathlib.Path(folder) / "pipe"
     os.mkfifo(pipe)
+    both_ends = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(both_ends, bytes(4096))
     with subprocess.Popen([PROGRAM, "run", "--format", "text", "--output", pipe, "--",
                            "sh", "-c", "echo $$"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True) as started:
@@ -137,6 +142,7 @@ def says_that_a_report_was_killed(folder):
             time.sleep(0.01)
         os.kill(int(found.pop()), signal.SIGKILL)
         said = started.communicate(timeout=60)[1]
+    os.close(both_ends)
     assert started.returncode == 0 and "the report failed (signal 9): it was killed" in said, said
 
 

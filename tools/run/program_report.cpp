@@ -168,14 +168,25 @@ std::string output_paths::path_with(const recorded_program& program) const {
     return path;
 }
 
+void output_paths::choose(std::uint32_t index, const recorded_program& program) {
+    if (paths_.count(index) != 0) return;
+    const std::string path = path_with(program);
+    const int number = ++times_[path];
+    paths_[index] = number == 1 ? path : numbered_path(path, number);
+}
+
+void output_paths::look_at(std::uint32_t index) {
+    const recorded_program program = file_.program(index);
+    if (!program.has_begun) return nameless_.push_back(index);
+    choose(index, program);
+}
+
+// Files are numbered as the programs began, if their names were known in time.
 std::string output_paths::path_of(std::uint32_t index) {
     if (pattern_.empty()) return {};
-    while (paths_.size() <= index) {
-        const std::string path =
-            path_with(file_.program(static_cast<std::uint32_t>(paths_.size())));
-        const int number = ++times_[path];
-        paths_.push_back(number == 1 ? path : numbered_path(path, number));
-    }
+    for (std::uint32_t each : std::exchange(nameless_, {})) look_at(each);
+    while (looked_at_ < index) look_at(looked_at_++);
+    choose(index, file_.program(index));
     return paths_[index];
 }
 

@@ -21,16 +21,20 @@ public:
     output_paths(const std::string& pattern, const recording_file& file)
         : pattern_(pattern), file_(file) {}
 
-    // The path for a program that has begun; "" if its report goes to stderr.
+    // The path for a program that has a report; "" if it goes to stderr.
     std::string path_of(std::uint32_t index);
 
 private:
+    void look_at(std::uint32_t index);
+    void choose(std::uint32_t index, const recorded_program& program);
     std::string path_with(const recorded_program& program) const;
 
     const std::string& pattern_;
     const recording_file& file_;
-    std::vector<std::string> paths_;
+    std::map<std::uint32_t, std::string> paths_;
     std::map<std::string, int> times_;
+    std::uint32_t looked_at_ = 0;          // how many programs
+    std::vector<std::uint32_t> nameless_;  // those that had only just begun
 };
 
 // Each report is made by a process of its own. That process takes over the memory of the recorded

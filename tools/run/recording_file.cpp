@@ -158,6 +158,7 @@ recorded_program recording_file::program(std::uint32_t index) const {
     found.last_look = head.last_look;
     found.operators_of = text_in(head.operators_of, sizeof head.operators_of);
     const recording_step step = head.step.load();
+    found.has_begun = step == recording_step::running || step == recording_step::refused;
     if (step == recording_step::refused) {
         found.refusal = text_in(head.refusal, sizeof head.refusal);
     } else if (step != recording_step::running) {

@@ -16,6 +16,7 @@ struct recorded_program {
     std::string refusal;             // why it was not recorded; "": it was recorded
     std::string operators_of;  // the library whose operator new was not recorded, if there is one
     std::int32_t process_id = 0;  // 0: it has only just begun
+    bool has_begun = false;       // its name and its number are known
     std::string kernel_name;      // of the process when the recording began; "": unknown
     std::uint64_t began_ns = 0;   // on the monotonic clock
     std::uint64_t exited_ns = 0;  // when its exit handlers had run; 0: they have not

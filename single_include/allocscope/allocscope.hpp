@@ -7342,8 +7342,8 @@ public:
         next_depth_ = depth_ + 1;
     }
 
-    // Skips the children of the entry, none of whose values has been read, and their end. Returns
-    // false if the entry has no link that leads there, or one that leads back or out of the unit.
+    // Skips the children of the entry and their end. Returns false if a value of the entry has been
+    // read, or if it has no link that leads there, or one that leads back or out of the unit.
     bool skip_to_sibling() noexcept;
 
     // Reads the values of the entry one after the other: the name of the attribute and its value.
@@ -7475,7 +7475,7 @@ ALLOCSCOPE_NOINLINE bool entry_walker::next() noexcept {
 ALLOCSCOPE_NOINLINE bool entry_walker::skip_to_sibling() noexcept {
     const detail::byte_view bytes = in_.bytes();
     const std::uint64_t at = in_.at() + shape_->sibling_at;
-    if (!shape_->has_sibling || at + 4 > bytes.size) return false;
+    if (values_read_ != 0 || !shape_->has_sibling || at + 4 > bytes.size) return false;
     std::uint32_t distance = 0;
     std::memcpy(&distance, bytes.data + at, 4);
     if (unit_offset_ + distance <= at || unit_offset_ + distance > bytes.size) return false;
@@ -23869,7 +23869,8 @@ private:
 
     void read(const debug_units& units, const debug_unit& unit, entry_walker& walker,
               list<open_call>& open);
-    void add(const debug_units& units, const debug_unit& unit, entry_walker& walker,
+    // Returns false for a call without code: neither it nor a call inside it is found.
+    bool add(const debug_units& units, const debug_unit& unit, entry_walker& walker,
              std::size_t parent, step_budget& budget);
 
     list<inlined_call> calls_;
@@ -23900,18 +23901,19 @@ ALLOCSCOPE_NOINLINE void inlined_calls::read(const debug_units& units, const deb
             continue;
         }
         if (skipped_below != 0) continue;
-        if (shape->tag == detail::dwarf::tag_inlined_subroutine) {
+        const bool is_call = shape->tag == detail::dwarf::tag_inlined_subroutine;
+        bool has_code = shape->tag == detail::dwarf::tag_lexical_block;
+        if (is_call) {
             const std::size_t parent = open.empty() ? 0 : open.back().number;
-            add(units, unit, walker, parent, budget);
-            if (shape->has_children) open.push_back(open_call{walker.depth(), calls_.size()});
-        } else if (shape->tag != detail::dwarf::tag_lexical_block && shape->has_children &&
-                   !walker.skip_to_sibling()) {
-            skipped_below = walker.depth();
+            has_code = add(units, unit, walker, parent, budget);
         }
+        if (!shape->has_children) continue;
+        if (has_code && is_call) open.push_back(open_call{walker.depth(), calls_.size()});
+        if (!has_code && !walker.skip_to_sibling()) skipped_below = walker.depth();
     }
 }
 
-ALLOCSCOPE_NOINLINE void inlined_calls::add(const debug_units& units, const debug_unit& unit,
+ALLOCSCOPE_NOINLINE bool inlined_calls::add(const debug_units& units, const debug_unit& unit,
                                             entry_walker& walker, std::size_t parent,
                                             step_budget& budget) {
     inlined_call call;
@@ -23933,8 +23935,11 @@ ALLOCSCOPE_NOINLINE void inlined_calls::add(const debug_units& units, const debu
             take(call, extent, unit.header, name, value);
         }
     }
+    const std::size_t before = pieces_.all().size();
     units.add_extent(pieces_, unit.header, extent, calls_.size(), budget);
+    if (pieces_.all().size() == before) return false;
     calls_.push_back(call);
+    return true;
 }
 
 ALLOCSCOPE_NOINLINE std::uint64_t inlined_calls::begin_of(std::size_t number,
@@ -29855,11 +29860,11 @@ public:
         if (is_replaced || file_.is_class_template(word)) return !is_replaced;
         const bool is_of_library =
             meaning.starts_with("std::") || (at > 1 && file_.is_any_at(at - 2, "std pmr"));
-        const bool is_class = is_standard_class(word);
-        if (is_of_library && !is_class && is_standard_template(word)) return true;
         const name_kind kind = knowledge_.kind_of(word);
-        const bool is_unknown = kind < name_kind::type && !is_class;
-        return (is_of_library && is_unknown) || kind == name_kind::class_template;
+        if (is_of_library && !is_standard_class(word)) {
+            if (kind < name_kind::type || is_standard_template(word)) return true;
+        }
+        return kind == name_kind::class_template;
     }
 
     // Whether the path in the tokens, whose last name is `own`, is that of a class, as seen from

@@ -298,11 +298,11 @@ public:
         if (is_replaced || file_.is_class_template(word)) return !is_replaced;
         const bool is_of_library =
             meaning.starts_with("std::") || (at > 1 && file_.is_any_at(at - 2, "std pmr"));
-        const bool is_class = is_standard_class(word);
-        if (is_of_library && !is_class && is_standard_template(word)) return true;
         const name_kind kind = knowledge_.kind_of(word);
-        const bool is_unknown = kind < name_kind::type && !is_class;
-        return (is_of_library && is_unknown) || kind == name_kind::class_template;
+        if (is_of_library && !is_standard_class(word)) {
+            if (kind < name_kind::type || is_standard_template(word)) return true;
+        }
+        return kind == name_kind::class_template;
     }
 
     // Whether the path in the tokens, whose last name is `own`, is that of a class, as seen from

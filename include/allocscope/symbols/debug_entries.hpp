@@ -216,8 +216,8 @@ public:
         next_depth_ = depth_ + 1;
     }
 
-    // Skips the children of the entry, none of whose values has been read, and their end. Returns
-    // false if the entry has no link that leads there, or one that leads back or out of the unit.
+    // Skips the children of the entry and their end. Returns false if a value of the entry has been
+    // read, or if it has no link that leads there, or one that leads back or out of the unit.
     bool skip_to_sibling() noexcept;
 
     // Reads the values of the entry one after the other: the name of the attribute and its value.
@@ -349,7 +349,7 @@ ALLOCSCOPE_NOINLINE bool entry_walker::next() noexcept {
 ALLOCSCOPE_NOINLINE bool entry_walker::skip_to_sibling() noexcept {
     const detail::byte_view bytes = in_.bytes();
     const std::uint64_t at = in_.at() + shape_->sibling_at;
-    if (!shape_->has_sibling || at + 4 > bytes.size) return false;
+    if (values_read_ != 0 || !shape_->has_sibling || at + 4 > bytes.size) return false;
     std::uint32_t distance = 0;
     std::memcpy(&distance, bytes.data + at, 4);
     if (unit_offset_ + distance <= at || unit_offset_ + distance > bytes.size) return false;

@@ -99,7 +99,8 @@ private:
 
     void read(const debug_units& units, const debug_unit& unit, entry_walker& walker,
               list<open_call>& open);
-    void add(const debug_units& units, const debug_unit& unit, entry_walker& walker,
+    // Returns false for a call without code: neither it nor a call inside it is found.
+    bool add(const debug_units& units, const debug_unit& unit, entry_walker& walker,
              std::size_t parent, step_budget& budget);
 
     list<inlined_call> calls_;
@@ -130,18 +131,19 @@ ALLOCSCOPE_NOINLINE void inlined_calls::read(const debug_units& units, const deb
             continue;
         }
         if (skipped_below != 0) continue;
-        if (shape->tag == detail::dwarf::tag_inlined_subroutine) {
+        const bool is_call = shape->tag == detail::dwarf::tag_inlined_subroutine;
+        bool has_code = shape->tag == detail::dwarf::tag_lexical_block;
+        if (is_call) {
             const std::size_t parent = open.empty() ? 0 : open.back().number;
-            add(units, unit, walker, parent, budget);
-            if (shape->has_children) open.push_back(open_call{walker.depth(), calls_.size()});
-        } else if (shape->tag != detail::dwarf::tag_lexical_block && shape->has_children &&
-                   !walker.skip_to_sibling()) {
-            skipped_below = walker.depth();
+            has_code = add(units, unit, walker, parent, budget);
         }
+        if (!shape->has_children) continue;
+        if (has_code && is_call) open.push_back(open_call{walker.depth(), calls_.size()});
+        if (!has_code && !walker.skip_to_sibling()) skipped_below = walker.depth();
     }
 }
 
-ALLOCSCOPE_NOINLINE void inlined_calls::add(const debug_units& units, const debug_unit& unit,
+ALLOCSCOPE_NOINLINE bool inlined_calls::add(const debug_units& units, const debug_unit& unit,
                                             entry_walker& walker, std::size_t parent,
                                             step_budget& budget) {
     inlined_call call;
@@ -163,8 +165,11 @@ ALLOCSCOPE_NOINLINE void inlined_calls::add(const debug_units& units, const debu
             take(call, extent, unit.header, name, value);
         }
     }
+    const std::size_t before = pieces_.all().size();
     units.add_extent(pieces_, unit.header, extent, calls_.size(), budget);
+    if (pieces_.all().size() == before) return false;
     calls_.push_back(call);
+    return true;
 }
 
 ALLOCSCOPE_NOINLINE std::uint64_t inlined_calls::begin_of(std::size_t number,

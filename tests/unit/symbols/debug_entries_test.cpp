@@ -26,13 +26,21 @@ using made_elf::put;
 using made_elf::put_shape;
 using made_elf::put_uleb;
 
-enum shape : unsigned { unit_shape = 1, linked, linked_behind_expression, without_link, variable };
+enum shape : unsigned {
+    unit_shape = 1,
+    linked,
+    linked_behind_expression,
+    linked_amid_numbers,
+    without_link,
+    variable
+};
 
 bytes abbreviations() {
     bytes table;
     put_shape(table, unit_shape, 0x11, true, {});
     put_shape(table, linked, 0x1d, true, {0x59, 0x0b, 0x01, 0x13});  // a line and the link
     put_shape(table, linked_behind_expression, 0x1d, true, {0x02, 0x18, 0x01, 0x13});
+    put_shape(table, linked_amid_numbers, 0x1d, true, {0x58, 0x06, 0x01, 0x13, 0x59, 0x06});
     put_shape(table, without_link, 0x1d, true, {0x59, 0x0b});
     put_shape(table, variable, 0x34, false, {0x3b, 0x0b});
     table.push_back(0);
@@ -56,10 +64,12 @@ public:
             put(unit, 30, 1);  // with the next three bytes, this would be a link
             unit.resize(unit.size() + 30);
         } else {
-            put(unit, 3, 1);
+            put(unit, 3, of_child == linked_amid_numbers ? 4 : 1);
         }
         const std::size_t link_at = unit.size();
         if (of_child != without_link) put(unit, 0, 4);
+        const std::size_t number_at = unit.size();
+        if (of_child == linked_amid_numbers) put(unit, 0, 4);
         put_uleb(unit, variable);
         put(unit, 7, 1);
         put(unit, 0, 1);
@@ -68,8 +78,11 @@ public:
         if (of_child != without_link) {
             bytes number;
             put(number, target, 4);
-            std::copy(number.begin(), number.end(),
-                      unit.begin() + static_cast<std::ptrdiff_t>(link_at));
+            const std::size_t last_at = of_child == linked_amid_numbers ? number_at : link_at;
+            for (const std::size_t at : {link_at, last_at}) {  // the number is as large as the link
+                std::copy(number.begin(), number.end(),
+                          unit.begin() + static_cast<std::ptrdiff_t>(at));
+            }
         }
         put_uleb(unit, variable);
         put(unit, 9, 1);
@@ -131,6 +144,16 @@ TEST_CASE("debug_entries: a link leads over the children to the next entry of th
 TEST_CASE("debug_entries: without a link that can be found at once, the children are next") {
     check_not_skipped(made_unit{without_link}.at_child());
     check_not_skipped(made_unit{linked_behind_expression}.at_child());
+}
+
+TEST_CASE("debug_entries: no link is looked for once a value has been read") {
+    const made_unit unit{linked_amid_numbers};
+    REQUIRE(unit.at_child().skip_to_sibling());
+    entry_walker walker = unit.at_child();
+    std::uint16_t name = 0;
+    allocscope::detail::dwarf_value value;
+    REQUIRE(walker.next_value(name, value));
+    check_not_skipped(walker);
 }
 
 TEST_CASE("debug_entries: a link back, to itself or out of the unit is not followed") {

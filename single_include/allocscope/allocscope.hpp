@@ -23869,7 +23869,8 @@ private:
 
     void read(const debug_units& units, const debug_unit& unit, entry_walker& walker,
               list<open_call>& open);
-    // Returns false for a call without code: neither it nor a call inside it is found.
+    // Returns whether the call has code. If it has none, no address is in a call inside it, and
+    // nobody asks for one; the call itself may tell a type.
     bool add(const debug_units& units, const debug_unit& unit, entry_walker& walker,
              std::size_t parent, step_budget& budget);
 
@@ -23937,9 +23938,8 @@ ALLOCSCOPE_NOINLINE bool inlined_calls::add(const debug_units& units, const debu
     }
     const std::size_t before = pieces_.all().size();
     units.add_extent(pieces_, unit.header, extent, calls_.size(), budget);
-    if (pieces_.all().size() == before) return false;
     calls_.push_back(call);
-    return true;
+    return pieces_.all().size() != before;
 }
 
 ALLOCSCOPE_NOINLINE std::uint64_t inlined_calls::begin_of(std::size_t number,

@@ -15,10 +15,8 @@ FAMILY = {"malloc", "calloc", "realloc", "reallocarray", "free", "posix_memalign
           "memalign", "valloc", "pvalloc", "malloc_usable_size", "free_sized", "free_aligned_sized"}
 FOR_ADDRESS_SANITIZER = {"__asan_default_options"}
 MOST_THREAD_LOCAL_BYTES = 256
-# Names that the C library keeps for itself, or that clang calls in place of memcmp, and those that
-# only a tool which watches the loader, threads or the clock gives to a function of its own.
+# Names that the C library keeps for itself, or that clang calls in place of memcmp.
 RESERVED = re.compile(r"_|mem|str|bcmp$")
-OF_TOOLS = re.compile(r"dl|pthread_|clock_gettime$|mallinfo2$")
 
 
 def readelf(option, library):
@@ -40,7 +38,7 @@ def problems_of(library):
         yield f"it defines {sorted(defined ^ wanted)}, or does not"
     wanted_of_others = re.findall(r" UND (\w+)", symbols)
     for name in wanted_of_others:
-        if not RESERVED.match(name) and not OF_TOOLS.match(name):
+        if not RESERVED.match(name):
             yield f"it calls {name}, which the program may have for something else"
     for name in ("__tls_get_addr", "__libc_freeres", "GLIBC_PRIVATE"):
         if name in symbols:

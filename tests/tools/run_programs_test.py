@@ -190,13 +190,17 @@ def runs_programs_with_filters(recorder, folder):
 
 
 def leaves_names_to_the_program(recorder, folder):
-    """POSIX does not reserve its names in C: a program may have functions and variables of its own
-    under them, and the C library does not call those. Neither does the preloaded library."""
-    functions = ("access", "execve", "fstat", "getauxval", "getpid", "getrlimit", "madvise", "mmap",
-                 "mprotect", "mremap", "munmap", "pread", "process_vm_readv", "readlink",
-                 "sched_yield", "sigaltstack", "syscall")
+    """C does not reserve these names: a program or a library of it may have functions and variables
+    of its own under them, and the C library does not call those. Neither does the preloaded one."""
+    functions = ("access", "clock_gettime", "dl_iterate_phdr", "dladdr", "dladdr1", "dlopen",
+                 "dlsym", "dlvsym", "execve", "fstat", "getauxval", "getpid", "getrlimit",
+                 "madvise", "mallinfo2", "mmap", "mprotect", "mremap", "munmap", "pread",
+                 "process_vm_readv", "pthread_atfork", "pthread_getcpuclockid",
+                 "pthread_key_create", "pthread_key_delete", "pthread_mutex_lock",
+                 "pthread_mutex_trylock", "pthread_mutex_unlock", "pthread_self",
+                 "pthread_setspecific", "readlink", "sched_yield", "sigaltstack", "syscall")
     variables = ("close", "open", "prctl", "read", "stat", "write")
-    own = [f"""
+    own = ["int calls = 0;"] + [f"""
         extern "C" long own_{name}() __asm__("{name}");
         extern "C" long own_{name}() {{ ++calls; return 7; }}""" for name in functions]
     own += [f"""
@@ -206,8 +210,7 @@ def leaves_names_to_the_program(recorder, folder):
         #include <cstdlib>
         #include <sys/wait.h>
         extern "C" int fork();
-        static int calls = 0;
-        """ + "".join(own) + """
+        extern int calls;
         int main() {
             const int child = fork();
             for (int i = 0; i < 100; ++i) free(malloc(70));
@@ -216,11 +219,15 @@ def leaves_names_to_the_program(recorder, folder):
             wait(&status);
             return calls + status;
         }"""
-    program = compiled(folder, "own_names", source, COMPILER, *WITHOUT_CXX)
-    for record in ([], ["--record", "sampled", "--sample-bytes", "64"], ["--memory"]):
-        found = recorder.reports([program], "--children", "follow", *record)
-        assert len(found) == 2, found
-        assert "sampled" in record or all(totals(each) == (100, 100, 7000) for each in found), found
+    library = compiled(folder, "libown_names.so", "".join(own), COMPILER, "-shared", "-fPIC",
+                       "-nodefaultlibs")
+    for program in (compiled(folder, "own_names", "".join(own) + source, COMPILER, *WITHOUT_CXX),
+                    compiled(folder, "names_of_library", source, COMPILER, library, *WITHOUT_CXX)):
+        for record in ([], ["--record", "sampled", "--sample-bytes", "64"], ["--memory"]):
+            found = recorder.reports([program], "--children", "follow", *record)
+            assert len(found) == 2, found
+            assert "sampled" in record or \
+                all(totals(each) == (100, 100, 7000) for each in found), found
 
 
 def main():

@@ -284,7 +284,7 @@ void begin_recording(const void* caller, const char* called) noexcept {
     // passes them on. Its last act may be to pass on, and then nothing shows who called.
     look_who_calls(caller);
     const bool is_sanitized = has_malloc_of_sanitizer();
-    // A sanitizer has a dl_iterate_phdr() of its own, which may not be ready.
+    // A sanitizer passes nothing on: what arrives here is what it lacks.
     if (!is_sanitized && called != nullptr && is_defined_earlier(called)) is_passed_on = true;
     is_standing_in = !is_sanitized && !is_passed_on && !is_ours("malloc");
     if (is_sanitized) least_request_bytes = 0;

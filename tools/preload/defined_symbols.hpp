@@ -1,7 +1,7 @@
 // defined_symbols.hpp - the entries of a module's symbol table, found as the loader finds them.
 //
-// Called:   by led_operators.hpp
-// Threads:  any; the loader's lock keeps the module mapped
+// Called:   by led_operators.hpp, earlier_definitions.hpp and library_functions.hpp
+// Threads:  any; the loader's lock keeps the module mapped, or it was loaded with the program
 // Memory:   none
 //
 //     PT_DYNAMIC -> DT_GNU_HASH: name -> index -> DT_SYMTAB -> {value, name, ...}
@@ -25,18 +25,23 @@ namespace detail {
 
 class defined_symbols {
 public:
-    explicit defined_symbols(const loaded_segments& segments) noexcept : segments_(segments) {
-        const Elf64_Phdr* const dynamic = segments.of_type(PT_DYNAMIC);
-        if (dynamic == nullptr) return;
-        const auto* each = reinterpret_cast<const Elf64_Dyn*>(segments.base() + dynamic->p_vaddr);
-        for (; each->d_tag != DT_NULL; ++each) {
+    defined_symbols(std::uintptr_t base, const Elf64_Dyn* dynamic) noexcept : base_(base) {
+        std::uintptr_t library = 0;
+        for (const Elf64_Dyn* each = dynamic; each->d_tag != DT_NULL; ++each) {
             if (each->d_tag == DT_SYMTAB) symbols_ = table_at<Elf64_Sym*>(each->d_un.d_ptr);
             if (each->d_tag == DT_STRTAB) names_ = table_at<const char*>(each->d_un.d_ptr);
+            if (each->d_tag == DT_SONAME) library = each->d_un.d_val;
             if (each->d_tag == DT_GNU_HASH) {
                 hash_ = table_at<const std::uint32_t*>(each->d_un.d_ptr);
             }
         }
+        if (names_ != nullptr) library_ = names_ + library;
     }
+    explicit defined_symbols(const loaded_segments& segments) noexcept
+        : defined_symbols(segments.base(), dynamic_of(segments)) {}
+
+    // Whether other modules ask for this one under the name.
+    bool is_library(const char* name) const noexcept { return std::strcmp(library_, name) == 0; }
 
     // The entry of a function, or null.
     Elf64_Sym* find(const char* name) const noexcept {
@@ -58,28 +63,35 @@ public:
     }
 
     std::uintptr_t address_of(const Elf64_Sym& symbol) const noexcept {
-        return segments_.base() + symbol.st_value;
+        return base_ + symbol.st_value;
     }
 
     // Makes the loader find another function from now on. Returns false when the kernel refuses.
-    bool lead(Elf64_Sym& symbol, std::uintptr_t address) const noexcept {
+    bool lead(Elf64_Sym& symbol, std::uintptr_t address,
+              const loaded_segments& segments) const noexcept {
         const auto value = reinterpret_cast<std::uintptr_t>(&symbol.st_value);
-        const Elf64_Phdr* const holder = segments_.holder_of(value, sizeof symbol.st_value);
+        const Elf64_Phdr* const holder = segments.holder_of(value, sizeof symbol.st_value);
         if (holder == nullptr) return false;
         void* const page = reinterpret_cast<void*>(value & ~(page_bytes - 1));
         const int usual = allowed_in(*holder);
         if (::mprotect(page, page_bytes, usual | PROT_WRITE) != 0) return false;
-        __atomic_store_n(&symbol.st_value, address - segments_.base(), __ATOMIC_RELEASE);
+        __atomic_store_n(&symbol.st_value, address - base_, __ATOMIC_RELEASE);
         ::mprotect(page, page_bytes, usual);
         return true;
     }
 
 private:
+    static const Elf64_Dyn* dynamic_of(const loaded_segments& segments) noexcept {
+        static constexpr Elf64_Dyn none = {DT_NULL, {0}};
+        const Elf64_Phdr* const dynamic = segments.of_type(PT_DYNAMIC);
+        if (dynamic == nullptr) return &none;
+        return reinterpret_cast<const Elf64_Dyn*>(segments.base() + dynamic->p_vaddr);
+    }
+
     // In most modules the loader has replaced these values by addresses; in a few they are offsets.
     template <class Pointer>
     Pointer table_at(std::uintptr_t value) const noexcept {
-        const bool is_address = segments_.holder_of(value, 1) != nullptr;
-        return reinterpret_cast<Pointer>(is_address ? value : segments_.base() + value);
+        return reinterpret_cast<Pointer>(value < base_ ? base_ + value : value);
     }
 
     static std::uint32_t hash_of(const char* name) noexcept {
@@ -99,9 +111,10 @@ private:
                ((segment.p_flags & PF_X) != 0 ? PROT_EXEC : 0);
     }
 
-    const loaded_segments& segments_;
+    std::uintptr_t base_;
     Elf64_Sym* symbols_ = nullptr;
     const char* names_ = nullptr;
+    const char* library_ = "";
     const std::uint32_t* hash_ = nullptr;
 };
 

@@ -72,15 +72,17 @@ inline led_operator operator_in(const defined_symbols& symbols, const char* name
 }
 
 // Writes into the symbol of each operator what `chosen` says. Returns false if the kernel refuses.
-inline bool lead_symbols(const defined_symbols& symbols,
+inline bool lead_symbols(const loaded_segments& segments, const defined_symbols& symbols,
                          std::uintptr_t led_operator::*chosen) noexcept {
     for (const led_operator& each : led_operators) {
-        if (each.theirs != 0 && !symbols.lead(*symbols.find(each.name), each.*chosen)) return false;
+        if (each.theirs == 0) continue;
+        if (!symbols.lead(*symbols.find(each.name), each.*chosen, segments)) return false;
     }
     return true;
 }
 
-inline void lead_symbols(const defined_symbols& symbols) noexcept {
+inline void lead_symbols(const loaded_segments& segments) noexcept {
+    const defined_symbols symbols{segments};
     led_operator* next = led_operators;
 #define ALLOCSCOPE_PRIVATE_FIND(name, symbol, parameters, arguments) \
     *next++ = operator_in(symbols, symbol, their_##name, &our_##name);
@@ -89,11 +91,11 @@ inline void lead_symbols(const defined_symbols& symbols) noexcept {
 #undef ALLOCSCOPE_PRIVATE_FIND
     if (their_new_object == nullptr) return;
     // A trial first: if only the deletes were not seen, all objects would seem to stay alive.
-    leading.is_refused = !lead_symbols(symbols, &led_operator::theirs);
+    leading.is_refused = !lead_symbols(segments, symbols, &led_operator::theirs);
     if (leading.is_refused) return;
     look_for_operator_objects();
     leading.are_any = true;
-    leading.is_refused = !lead_symbols(symbols, &led_operator::ours);
+    leading.is_refused = !lead_symbols(segments, symbols, &led_operator::ours);
 }
 
 // --- words ---
@@ -169,8 +171,7 @@ inline int lead_allocator(dl_phdr_info* info, std::size_t, void*) noexcept {
     if (is_in(range, &our_new_object)) own_range = range;
     if (!is_in(range, function_in(next_definitions.malloc))) return 0;
     allocator_range = range;
-    const loaded_segments segments{*info};
-    lead_symbols(defined_symbols{segments});
+    lead_symbols(loaded_segments{*info});
     return 0;
 }
 

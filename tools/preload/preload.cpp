@@ -11,6 +11,10 @@
 #include "hand_over.hpp"
 #include "last_look.hpp"
 #include "led_operators.hpp"
+// Older ones keep them in several libraries: there they are called where the loader finds them.
+#if __GLIBC_PREREQ(2, 34)
+    #include "library_functions.hpp"
+#endif
 // tests/programs/failing_calls.py comes between the calls and the kernel.
 #ifndef ALLOCSCOPE_TESTS_CALLS_ARE_LOOKED_UP
     #include "system_calls.hpp"

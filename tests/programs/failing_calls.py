@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""failing_calls.py [--full]
+"""failing_calls.py LIBRARY [--full]
 
 Runs a program under `allocscope run` again and again. Each time another system call that the
 preloaded library makes fails, and no other. The program has to end as it does bare, with the same
-output; and the report has to be complete, or say that something is missing.
+output; and the report has to be complete, or say that something is missing. LIBRARY is the library
+with calls that go where the loader leads them, which tests/programs/CMakeLists.txt builds.
 
 --full     every call with each of seven errors; otherwise the errors take turns
 
@@ -21,32 +22,22 @@ import sys
 import tempfile
 
 from hazards import compile_source
-from judges import COMPILER, HERE, cannot_judge, find_allocscope, judges, quiet_child
+from judges import cannot_judge, find_allocscope, judges, quiet_child
 
 ERRORS = ("ENOMEM", "EAGAIN", "EINTR", "EPERM", "ENOSYS", "EMFILE", "ENOSPC")
 CANNOT_RUN_HERE = 77
-ROOT = HERE.parent.parent
 
 
-def command_whose_calls_can_fail(folder):
-    """The command, beside a library whose calls go where the loader leads them. Those of the usual
-    one go to the kernel, and nothing can come between."""
-    command = shutil.copy(find_allocscope(), folder)
-    subprocess.run([COMPILER, "-std=c++17", "-O2", "-w", "-shared", "-fPIC", "-nodefaultlibs",
-                    "-fno-exceptions", "-fno-rtti", "-fno-omit-frame-pointer",
-                    "-fvisibility=hidden", "-DALLOCSCOPE_TESTS_CALLS_ARE_LOOKED_UP",
-                    '-DALLOCSCOPE_PROGRAM_FOLDER="."', f"-I{ROOT / 'include'}",
-                    str(ROOT / "tools/preload/preload.cpp"), "-lc", "-o",
-                    str(folder / "liballocscope_preload.so"),
-                    f"-Wl,--version-script={ROOT / 'tools/preload/exported_symbols.map'}"],
-                   check=True)
-    return command
+def command_whose_calls_can_fail(folder, library):
+    """The command, beside a library whose calls go where the loader leads them."""
+    shutil.copy(library, folder / "liballocscope_preload.so")
+    return shutil.copy(find_allocscope(), folder)
 
 
 class examiner:
-    def __init__(self, folder):
+    def __init__(self, folder, library):
         self.folder = pathlib.Path(folder)
-        self.judges = judges(folder, command_whose_calls_can_fail(self.folder))
+        self.judges = judges(folder, command_whose_calls_can_fail(self.folder, library))
         self.library = self.judges.build_library("failing_calls")
         self.program = self.folder / "victim"
         compile_source("failing_calls_victim", self.program)
@@ -92,6 +83,7 @@ class examiner:
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("library")
     parser.add_argument("--full", action="store_true")
     arguments = parser.parse_args()
     if find_allocscope() is None:
@@ -100,7 +92,7 @@ def main():
     is_full = arguments.full or "ALLOCSCOPE_TEST_SOAK" in os.environ
     right = wrong = 0
     with tempfile.TemporaryDirectory() as folder:
-        here = examiner(folder)
+        here = examiner(folder, arguments.library)
         ended, calls, whole, is_lossy = here.run(0, ERRORS[0])
         if len(whole) != 2 or ended != here.bare or is_lossy or len(calls) < 20:
             raise cannot_judge(f"without a failing call: {ended}, {len(calls)} calls, {whole}")

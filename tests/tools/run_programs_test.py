@@ -230,6 +230,18 @@ def leaves_names_to_the_program(recorder, folder):
                 all(totals(each) == (100, 100, 7000) for each in found), found
 
 
+def records_beside_a_free_of_the_program(recorder, folder):
+    """It has no malloc. Its frees are noticed when addresses are used again."""
+    source = """
+        #include <cstdlib>
+        extern "C" void __libc_free(void*) noexcept;
+        extern "C" void free(void* block) noexcept { __libc_free(block); }
+        int main() { for (int i = 0; i < 100; ++i) free(malloc(70)); }"""
+    program = compiled(folder, "own_free", source, COMPILER, *WITHOUT_CXX)
+    found = recorder.report([program])
+    assert totals(found) == (100, 99, 7000) and found["lost"]["record_replaced"] == 99, found
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(PROGRAM, folder)
@@ -244,6 +256,7 @@ def main():
         leaves_data_to_the_program(recorder, folder)
         runs_programs_with_filters(recorder, folder)
         leaves_names_to_the_program(recorder, folder)
+        records_beside_a_free_of_the_program(recorder, folder)
 
 
 main()

@@ -58,8 +58,11 @@ __attribute__((constructor)) static void on_load() {
     if (allocscope::detail::process.entry.is_untouched() &&
         allocscope::detail::is_our_malloc_first()) {
         std::free(nullptr);  // begins the recording
-        allocscope::detail::is_replaced = allocscope::detail::process.entry.is_untouched();
-        if (allocscope::detail::is_replaced) allocscope::detail::begin_recording(nullptr, nullptr);
+        if (allocscope::detail::process.entry.is_untouched()) {
+            // Or the program has a free of its own, and no malloc.
+            allocscope::detail::is_replaced = !allocscope::detail::is_defined_earlier("free");
+            allocscope::detail::begin_recording(nullptr, nullptr);
+        }
     }
     allocscope::detail::note_main_stack();
     allocscope::detail::lead_operators_before_main();

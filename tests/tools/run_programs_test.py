@@ -242,6 +242,56 @@ def records_beside_a_free_of_the_program(recorder, folder):
     assert totals(found) == (100, 99, 7000) and found["lost"]["record_replaced"] == 99, found
 
 
+def leaves_names_of_c23_to_libraries(recorder, folder):
+    """A library may have a function of its own that is called free_sized, which is nothing to
+    malloc. That of an allocator, or of a tool that counts, is what C says."""
+    private = """
+        static char pool[64];
+        extern "C" int free_sized(char* of, char* place) { return of == pool && place == pool + 9; }
+        extern "C" int use() { return free_sized(pool, pool + 9); }"""
+    library = compiled(folder, "libprivate_names.so", private, COMPILER, "-shared", "-fPIC",
+                       "-nodefaultlibs")
+    source = f"""
+        #include <cstdlib>
+        #include <dlfcn.h>
+        extern "C" int use();
+        int main(int, char** words) {{
+        #if OPENS
+            const auto use = (int (*)())dlsym(dlopen("{library}", RTLD_NOW), "use");
+        #endif
+            return use() == 1 ? 0 : 1;
+        }}"""
+    linked = compiled(folder, "linked", source, COMPILER, "-DOPENS=0", library, *WITHOUT_CXX)
+    recorder.run([linked], "--summary")
+    recorder.run([compiled(folder, "opens", source, COMPILER, "-DOPENS=1", *WITHOUT_CXX)],
+                 "--summary")
+    source = """
+        #include <cstdlib>
+        extern "C" void free_sized(void*, size_t) noexcept __attribute__((weak));
+        extern "C" void free_aligned_sized(void*, size_t, size_t) noexcept __attribute__((weak));
+        int main() {
+            for (int i = 0; i < 100; ++i) {
+                free_sized(malloc(70), 70);
+                free_aligned_sized(aligned_alloc(64, 128), 64, 128);
+            }
+        }"""
+    tool = """
+        #include <dlfcn.h>
+        extern "C" void* malloc(unsigned long bytes) {
+            static const auto next = (void* (*)(unsigned long))dlsym(RTLD_NEXT, "malloc");
+            return next(bytes);
+        }
+        extern "C" void free_sized(void* block, unsigned long bytes) {
+            static const auto next = (void (*)(void*, unsigned long))dlsym(RTLD_NEXT, "free_sized");
+            next(block, bytes);
+        }"""
+    counts = compiled(folder, "counts.so", tool, COMPILER, "-shared", "-fPIC",
+                      "-fno-threadsafe-statics", "-nodefaultlibs")
+    program = compiled(folder, "frees_with_sizes", source, COMPILER, *WITHOUT_CXX)
+    for environment in (os.environ, {**os.environ, "LD_PRELOAD": str(counts)}):
+        assert totals(recorder.report([program], env=environment)) == (200, 200, 19800)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(PROGRAM, folder)
@@ -257,6 +307,7 @@ def main():
         runs_programs_with_filters(recorder, folder)
         leaves_names_to_the_program(recorder, folder)
         records_beside_a_free_of_the_program(recorder, folder)
+        leaves_names_of_c23_to_libraries(recorder, folder)
 
 
 main()

@@ -1,7 +1,8 @@
 // defined_symbols.hpp - the entries of a module's symbol table, found as the loader finds them.
 //
-// Called:   by led_operators.hpp, earlier_definitions.hpp and library_functions.hpp
-// Threads:  any; the loader's lock keeps the module mapped, or it was loaded with the program
+// Called:   by led_operators.hpp, earlier_definitions.hpp, library_functions.hpp, sized_frees.hpp
+// Threads:  any; the module stays mapped: by the loader's lock, because it was loaded with the
+//           program, or because it is on the caller's stack
 // Memory:   none
 //
 //     PT_DYNAMIC -> DT_GNU_HASH: name -> index -> DT_SYMTAB -> {value, name, ...}
@@ -11,6 +12,7 @@
 #ifndef ALLOCSCOPE_TOOLS_PRELOAD_DEFINED_SYMBOLS_HPP
 #define ALLOCSCOPE_TOOLS_PRELOAD_DEFINED_SYMBOLS_HPP
 
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/hooks/module_slots.hpp>
 
 #include <cstddef>
@@ -25,7 +27,8 @@ namespace detail {
 
 class defined_symbols {
 public:
-    defined_symbols(std::uintptr_t base, const Elf64_Dyn* dynamic) noexcept : base_(base) {
+    ALLOCSCOPE_NOINLINE defined_symbols(std::uintptr_t base, const Elf64_Dyn* dynamic) noexcept
+        : base_(base) {
         std::uintptr_t library = 0;
         for (const Elf64_Dyn* each = dynamic; each->d_tag != DT_NULL; ++each) {
             if (each->d_tag == DT_SYMTAB) symbols_ = table_at<Elf64_Sym*>(each->d_un.d_ptr);
@@ -44,7 +47,7 @@ public:
     bool is_library(const char* name) const noexcept { return std::strcmp(library_, name) == 0; }
 
     // The entry of a function, or null.
-    Elf64_Sym* find(const char* name) const noexcept {
+    ALLOCSCOPE_NOINLINE Elf64_Sym* find(const char* name) const noexcept {
         if (symbols_ == nullptr || names_ == nullptr || hash_ == nullptr) return nullptr;
         const std::uint32_t bucket_count = hash_[0];
         const std::uint32_t first = hash_[1];  // earlier entries are not in the table

@@ -11,6 +11,7 @@
 #include "hand_over.hpp"
 #include "last_look.hpp"
 #include "led_operators.hpp"
+#include "sized_frees.hpp"
 // Older ones keep them in several libraries: there they are called where the loader finds them.
 #if __GLIBC_PREREQ(2, 34)
     #include "library_functions.hpp"

@@ -194,11 +194,12 @@ def leaves_names_to_the_program(recorder, folder):
     of its own under them, and the C library does not call those. Neither does the preloaded one."""
     functions = ("access", "clock_gettime", "dl_iterate_phdr", "dladdr", "dladdr1", "dlopen",
                  "dlsym", "dlvsym", "execve", "fstat", "getauxval", "getpid", "getrlimit",
-                 "madvise", "mallinfo2", "mmap", "mprotect", "mremap", "munmap", "pread",
+                 "madvise", "mallinfo2", "memalign", "mmap", "mprotect", "mremap", "munmap", "pread",
                  "process_vm_readv", "pthread_atfork", "pthread_getcpuclockid",
                  "pthread_key_create", "pthread_key_delete", "pthread_mutex_lock",
                  "pthread_mutex_trylock", "pthread_mutex_unlock", "pthread_self",
-                 "pthread_setspecific", "readlink", "sched_yield", "sigaltstack", "syscall")
+                 "pthread_setspecific", "pvalloc", "readlink", "reallocarray", "sched_yield",
+                 "sigaltstack", "syscall", "valloc")
     variables = ("close", "open", "prctl", "read", "stat", "write")
     own = ["int calls = 0;"] + [f"""
         extern "C" long own_{name}() __asm__("{name}");
@@ -221,6 +222,9 @@ def leaves_names_to_the_program(recorder, folder):
         }"""
     library = compiled(folder, "libown_names.so", "".join(own), COMPILER, "-shared", "-fPIC",
                        "-nodefaultlibs")
+    own += ["""
+        extern "C" long own_posix_memalign() __asm__("posix_memalign");
+        extern "C" long own_posix_memalign() { return ++calls; }"""]
     for program in (compiled(folder, "own_names", "".join(own) + source, COMPILER, *WITHOUT_CXX),
                     compiled(folder, "names_of_library", source, COMPILER, library, *WITHOUT_CXX)):
         for record in ([], ["--record", "sampled", "--sample-bytes", "64"], ["--memory"]):

@@ -122,12 +122,12 @@ inline void look_who_calls(const void* caller) noexcept {
     is_passed_on = !is_ours("malloc") && module_of{caller}.begin == module_of{first}.begin;
 }
 
-// What the program would find without us, or what we have to call for a tool before us. The
-// functions of libc_malloc_debug.so are only for the program itself, which asks for a version;
+// What the program would find without us, or what we have to call for a tool before us. A module
+// before us that has the name, but no malloc, calls its function for itself alone. The functions of libc_malloc_debug.so are only for the program itself, which asks for a version;
 // dlsym passes over them and finds those of libc.so.
 template <class Function>
 inline Function next_definition(const char* name) noexcept {
-    const bool is_next = is_ours(name) || is_passed_on || is_standing_in;
+    const bool is_next = is_ours(name) || is_ours("malloc") || is_passed_on || is_standing_in;
     void* const scope = is_next ? RTLD_NEXT : RTLD_DEFAULT;
     const bool is_younger = find_text(name, "aligned_alloc") != nullptr;
     void* found = past_the_table(&::dlsym)(scope, name);

@@ -14884,8 +14884,9 @@ inline void look_who_calls(const void* caller) noexcept {
 }
 
 // What the program would find without us, or what we have to call for a tool before us. A module
-// before us that has the name, but no malloc, calls its function for itself alone. The functions of libc_malloc_debug.so are only for the program itself, which asks for a version;
-// dlsym passes over them and finds those of libc.so.
+// before us that has the name, but no malloc, calls its function for itself alone. The functions of
+// libc_malloc_debug.so are only for the program itself, which asks for a version; dlsym passes over
+// them and finds those of libc.so.
 template <class Function>
 inline Function next_definition(const char* name) noexcept {
     const bool is_next = is_ours(name) || is_ours("malloc") || is_passed_on || is_standing_in;
@@ -15852,6 +15853,44 @@ ALLOCSCOPE_RARE_END
 
 #endif  // ALLOCSCOPE_RECORD_ANSWER_READING_HPP
 
+// own_arithmetic.hpp - fractions that are computed in a call of the program, and unnoticed by it.
+
+#ifndef ALLOCSCOPE_SAMPLING_OWN_ARITHMETIC_HPP
+#define ALLOCSCOPE_SAMPLING_OWN_ARITHMETIC_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+class own_arithmetic {
+public:
+    ALLOCSCOPE_INLINE own_arithmetic() noexcept {
+        const std::uint32_t usual = 0x1f80;  // nearest, no signals, nothing noted
+        __asm__ volatile("stmxcsr %0\n\tldmxcsr %1" : "=m"(of_program_) : "m"(usual) : "memory");
+    }
+    ALLOCSCOPE_INLINE ~own_arithmetic() {
+        __asm__ volatile("ldmxcsr %0" : : "m"(of_program_) : "memory");
+    }
+    own_arithmetic(const own_arithmetic&) = delete;
+    own_arithmetic& operator=(const own_arithmetic&) = delete;
+
+    // For numbers that come from outside, or leave: the compiler calculates with them only between
+    // the two. What is in memory need not be named.
+    ALLOCSCOPE_INLINE std::uint64_t within(std::uint64_t number) const noexcept {
+        __asm__ volatile("" : "+r"(number));
+        return number;
+    }
+
+private:
+    std::uint32_t of_program_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_SAMPLING_OWN_ARITHMETIC_HPP
+
 // sample_gap.hpp - how many bytes until the next sample.
 
 #ifndef ALLOCSCOPE_SAMPLING_SAMPLE_GAP_HPP
@@ -15879,11 +15918,13 @@ inline double draw_exponential(random_source& random) noexcept {
 // mean of 1 or 0 the gap is always 1, so everything is recorded. Cost: about 20 ns.
 inline std::uint64_t draw_gap(random_source& random, std::uint64_t mean) noexcept {
     if (mean <= 1) return 1;
+    const own_arithmetic own;
+    mean = own.within(mean);
     const double gap = draw_exponential(random) * static_cast<double>(mean);
     if (!(gap < static_cast<double>(longest_sample_gap))) return longest_sample_gap;
     const auto whole = static_cast<std::uint64_t>(gap);
     const std::uint64_t up = whole + (static_cast<double>(whole) < gap ? 1 : 0);
-    return up > 1 ? up : 1;
+    return own.within(up > 1 ? up : 1);
 }
 
 }  // namespace detail
@@ -16853,7 +16894,8 @@ ALLOCSCOPE_SLOW_PATH void lose_object(thread_state& thread, const void* block,
 // Called for a sample that gets no record. Counts the objects that it stands for as lost.
 ALLOCSCOPE_SLOW_PATH void lose_sample(thread_state& thread, const void* block,
                                       std::uint64_t bytes) noexcept {
-    const double objects = weigh_sample(bytes, thread.sample_bytes).objects;
+    const own_arithmetic own;
+    const double objects = weigh_sample(own.within(bytes), thread.sample_bytes).objects;
     thread.lose(is_too_high(reinterpret_cast<std::uintptr_t>(block), bytes)
                     ? loss_reason::address_too_high
                     : loss_reason::sample_not_recorded,
@@ -16882,7 +16924,8 @@ private:
 ALLOCSCOPE_NOINLINE void count_sample_death(thread_state& thread, std::uint32_t id,
                                             std::uint64_t sampled_bytes) noexcept {
     sampled_part& part = *process.cohorts.sampled_part_of(id);
-    const sample_weight weight = weight_in(part, sampled_bytes);
+    const own_arithmetic own;
+    const sample_weight weight = weight_in(part, own.within(sampled_bytes));
     const std::uint64_t bytes = whole_bytes(weight);
     cohort& born = *process.cohorts.by_id(id);
     take_from_live(thread, born.facts(), bytes);
@@ -16894,7 +16937,8 @@ ALLOCSCOPE_NOINLINE void count_sample_death(thread_state& thread, std::uint32_t 
 inline void count_sample_birth(thread_state& thread, std::uint32_t id,
                                std::uint64_t sampled_bytes) noexcept {
     sampled_part& part = *process.cohorts.sampled_part_of(id);
-    const sample_weight weight = weight_in(part, sampled_bytes);
+    const own_arithmetic own;
+    const sample_weight weight = weight_in(part, own.within(sampled_bytes));
     cohort& counters = *process.cohorts.by_id(id);
     {
         const sums_in_steps guard{thread, weight};
@@ -18528,6 +18572,7 @@ inline bool makes_no_difference(const open_window& window, std::uint64_t born_at
 }
 
 inline void add_weights(sampled_part::sums& to, const sampled_part::sums& more) noexcept {
+    const own_arithmetic own;
     const auto add = [](atomic<double>& sum, const atomic<double>& part) {
         sum.store(sum.load(memory_order::relaxed) + part.load(memory_order::relaxed),
                   memory_order::relaxed);

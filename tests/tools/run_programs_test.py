@@ -194,8 +194,8 @@ def leaves_names_to_the_program(recorder, folder):
     of its own under them, and the C library does not call those. Neither does the preloaded one."""
     functions = ("access", "clock_gettime", "dl_iterate_phdr", "dladdr", "dladdr1", "dlopen",
                  "dlsym", "dlvsym", "execve", "fstat", "getauxval", "getpid", "getrlimit",
-                 "madvise", "mallinfo2", "memalign", "mmap", "mprotect", "mremap", "munmap", "pread",
-                 "process_vm_readv", "pthread_atfork", "pthread_getcpuclockid",
+                 "madvise", "mallinfo2", "memalign", "mmap", "mprotect", "mremap", "munmap",
+                 "pread", "process_vm_readv", "pthread_atfork", "pthread_getcpuclockid",
                  "pthread_key_create", "pthread_key_delete", "pthread_mutex_lock",
                  "pthread_mutex_trylock", "pthread_mutex_unlock", "pthread_self",
                  "pthread_setspecific", "pvalloc", "readlink", "reallocarray", "sched_yield",
@@ -296,6 +296,24 @@ def leaves_names_of_c23_to_libraries(recorder, folder):
         assert totals(recorder.report([program], env=environment)) == (200, 200, 19800)
 
 
+def leaves_arithmetic_to_the_program(recorder, folder):
+    """A sample is weighed with fractions. The program does not see that a result was not exact, and
+    it gets no signal."""
+    source = r"""
+        #include <cfenv>
+        #include <cstdlib>
+        int main() {
+            feclearexcept(FE_ALL_EXCEPT);
+            for (int i = 0; i < 500; ++i) free(malloc(i * 97 % 3000));
+            const int seen = fetestexcept(FE_ALL_EXCEPT);
+            feenableexcept(FE_ALL_EXCEPT);
+            for (int i = 0; i < 500; ++i) free(malloc(i * 97 % 3000));
+            return seen;
+        }"""
+    program = compiled(folder, "fractions", source, COMPILER, "-nodefaultlibs", "-lm", "-lc")
+    recorder.run([program], "--record", "sampled", "--sample-bytes", "300")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(PROGRAM, folder)
@@ -312,6 +330,7 @@ def main():
         leaves_names_to_the_program(recorder, folder)
         records_beside_a_free_of_the_program(recorder, folder)
         leaves_names_of_c23_to_libraries(recorder, folder)
+        leaves_arithmetic_to_the_program(recorder, folder)
 
 
 main()

@@ -123,8 +123,9 @@ inline void look_who_calls(const void* caller) noexcept {
 }
 
 // What the program would find without us, or what we have to call for a tool before us. A module
-// before us that has the name, but no malloc, calls its function for itself alone. The functions of libc_malloc_debug.so are only for the program itself, which asks for a version;
-// dlsym passes over them and finds those of libc.so.
+// before us that has the name, but no malloc, calls its function for itself alone. The functions of
+// libc_malloc_debug.so are only for the program itself, which asks for a version; dlsym passes over
+// them and finds those of libc.so.
 template <class Function>
 inline Function next_definition(const char* name) noexcept {
     const bool is_next = is_ours(name) || is_ours("malloc") || is_passed_on || is_standing_in;

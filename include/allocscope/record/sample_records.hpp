@@ -16,6 +16,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/record/cohort_lookup.hpp>
 #include <allocscope/record/peak_tracking.hpp>
+#include <allocscope/sampling/own_arithmetic.hpp>
 #include <allocscope/sampling/sample_sums.hpp>
 #include <allocscope/sampling/sample_weight.hpp>
 #include <allocscope/state/process_state.hpp>
@@ -71,7 +72,8 @@ ALLOCSCOPE_SLOW_PATH void lose_object(thread_state& thread, const void* block,
 // Called for a sample that gets no record. Counts the objects that it stands for as lost.
 ALLOCSCOPE_SLOW_PATH void lose_sample(thread_state& thread, const void* block,
                                       std::uint64_t bytes) noexcept {
-    const double objects = weigh_sample(bytes, thread.sample_bytes).objects;
+    const own_arithmetic own;
+    const double objects = weigh_sample(own.within(bytes), thread.sample_bytes).objects;
     thread.lose(is_too_high(reinterpret_cast<std::uintptr_t>(block), bytes)
                     ? loss_reason::address_too_high
                     : loss_reason::sample_not_recorded,
@@ -100,7 +102,8 @@ private:
 ALLOCSCOPE_NOINLINE void count_sample_death(thread_state& thread, std::uint32_t id,
                                             std::uint64_t sampled_bytes) noexcept {
     sampled_part& part = *process.cohorts.sampled_part_of(id);
-    const sample_weight weight = weight_in(part, sampled_bytes);
+    const own_arithmetic own;
+    const sample_weight weight = weight_in(part, own.within(sampled_bytes));
     const std::uint64_t bytes = whole_bytes(weight);
     cohort& born = *process.cohorts.by_id(id);
     take_from_live(thread, born.facts(), bytes);
@@ -112,7 +115,8 @@ ALLOCSCOPE_NOINLINE void count_sample_death(thread_state& thread, std::uint32_t 
 inline void count_sample_birth(thread_state& thread, std::uint32_t id,
                                std::uint64_t sampled_bytes) noexcept {
     sampled_part& part = *process.cohorts.sampled_part_of(id);
-    const sample_weight weight = weight_in(part, sampled_bytes);
+    const own_arithmetic own;
+    const sample_weight weight = weight_in(part, own.within(sampled_bytes));
     cohort& counters = *process.cohorts.by_id(id);
     {
         const sums_in_steps guard{thread, weight};

@@ -19,6 +19,7 @@
 #define ALLOCSCOPE_SAMPLING_SAMPLE_GAP_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/sampling/own_arithmetic.hpp>
 #include <allocscope/sampling/random_source.hpp>
 
 #include <cstdint>  // uint64_t
@@ -45,11 +46,13 @@ inline double draw_exponential(random_source& random) noexcept {
 // mean of 1 or 0 the gap is always 1, so everything is recorded. Cost: about 20 ns.
 inline std::uint64_t draw_gap(random_source& random, std::uint64_t mean) noexcept {
     if (mean <= 1) return 1;
+    const own_arithmetic own;
+    mean = own.within(mean);
     const double gap = draw_exponential(random) * static_cast<double>(mean);
     if (!(gap < static_cast<double>(longest_sample_gap))) return longest_sample_gap;
     const auto whole = static_cast<std::uint64_t>(gap);
     const std::uint64_t up = whole + (static_cast<double>(whole) < gap ? 1 : 0);
-    return up > 1 ? up : 1;
+    return own.within(up > 1 ? up : 1);
 }
 
 }  // namespace detail

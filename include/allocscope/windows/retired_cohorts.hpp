@@ -19,6 +19,7 @@
 #include <allocscope/base/options.hpp>
 #include <allocscope/base/owned_events.hpp>
 #include <allocscope/platform/page_list.hpp>
+#include <allocscope/sampling/own_arithmetic.hpp>
 #include <allocscope/state/age_marks.hpp>
 #include <allocscope/state/epoch.hpp>
 #include <allocscope/state/process_state.hpp>
@@ -133,6 +134,7 @@ inline bool makes_no_difference(const open_window& window, std::uint64_t born_at
 }
 
 inline void add_weights(sampled_part::sums& to, const sampled_part::sums& more) noexcept {
+    const own_arithmetic own;
     const auto add = [](atomic<double>& sum, const atomic<double>& part) {
         sum.store(sum.load(memory_order::relaxed) + part.load(memory_order::relaxed),
                   memory_order::relaxed);

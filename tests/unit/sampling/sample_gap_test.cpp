@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cfenv>
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
@@ -78,4 +79,24 @@ TEST_CASE("sample_gap: the ends of the random numbers give the longest and the s
     CHECK(shortest < 1e-5);
     CHECK(longest > 11);
     CHECK(longest < 45.1);
+}
+
+TEST_CASE("sample_gap: neither depends on how the program calculates, nor shows in it") {
+    random_source first;
+    random_source second;
+    std::fesetround(FE_UPWARD);
+    std::feclearexcept(FE_ALL_EXCEPT);
+    std::feraiseexcept(FE_OVERFLOW);
+    std::uint64_t rounded_up[1000];
+    for (std::uint64_t& each : rounded_up) each = draw_gap(first, two_to_the(60));
+    const bool is_as_before =
+        std::fegetround() == FE_UPWARD && std::fetestexcept(FE_ALL_EXCEPT) == FE_OVERFLOW;
+    std::fesetround(FE_TONEAREST);
+    std::feclearexcept(FE_ALL_EXCEPT);
+    CHECK(is_as_before);
+    int differ = 0;
+    for (const std::uint64_t each : rounded_up) {
+        differ += draw_gap(second, two_to_the(60)) == each ? 0 : 1;
+    }
+    CHECK(differ == 0);
 }

@@ -314,6 +314,36 @@ def leaves_arithmetic_to_the_program(recorder, folder):
     recorder.run([program], "--record", "sampled", "--sample-bytes", "300")
 
 
+def takes_calls_with_any_stack(recorder, folder):
+    """A stack has to be a multiple of 16 where a function is called. glibc's malloc does not need
+    it."""
+    source = r"""
+        #include <cstdlib>
+        static void* call(void* function, size_t first, size_t second) {
+            void* result;
+            __asm__ volatile(
+                "mov %%rsp, %%rbx; and $-16, %%rsp; sub $8, %%rsp; call *%3; mov %%rbx, %%rsp"
+                : "=a"(result), "+D"(first), "+S"(second) : "r"(function)
+                : "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1",
+                  "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
+                  "xmm12", "xmm13", "xmm14", "xmm15");
+            return result;
+        }
+        int main() {
+            for (size_t i = 1; i <= 500; ++i) {
+                void* block = call((void*)malloc, i, 0);
+                block = call((void*)realloc, (size_t)block, 50 * i);
+                call((void*)free, (size_t)block, 0);
+                call((void*)free, (size_t)call((void*)calloc, 3, i), 0);
+            }
+        }"""
+    program = compiled(folder, "beside", source, COMPILER, "-mno-red-zone", *WITHOUT_CXX)
+    for more in ([], ["--record", "counters"], ["--details", "--age-step", "10ms"],
+                 ["--children", "follow", "--memory"]):
+        assert totals(recorder.report([program], *more))[:2] == (1500, 1500), more
+    recorder.run([program], "--record", "sampled", "--sample-bytes", "300")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(PROGRAM, folder)
@@ -331,6 +361,7 @@ def main():
         records_beside_a_free_of_the_program(recorder, folder)
         leaves_names_of_c23_to_libraries(recorder, folder)
         leaves_arithmetic_to_the_program(recorder, folder)
+        takes_calls_with_any_stack(recorder, folder)
 
 
 main()

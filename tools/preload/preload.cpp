@@ -24,7 +24,6 @@
 #include <allocscope/define_once/malloc_definitions.hpp>
 
 #include <cmath>
-#include <cstdlib>
 
 // std::log and the like call these; see elementary_functions.hpp. They are hidden, as is everything
 // here that does not belong to malloc.
@@ -58,7 +57,7 @@ __attribute__((constructor)) static void on_load() {
     // If another malloc comes first, the first call shows whether it passes calls on.
     if (allocscope::detail::process.entry.is_untouched() &&
         allocscope::detail::is_our_malloc_first()) {
-        std::free(nullptr);  // begins the recording
+        allocscope::detail::begin_if_untouched();
         if (allocscope::detail::process.entry.is_untouched()) {
             // Or the program has a free of its own, and no malloc.
             allocscope::detail::is_replaced = !allocscope::detail::is_defined_earlier("free");

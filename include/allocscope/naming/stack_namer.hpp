@@ -38,6 +38,7 @@
 #include <allocscope/symbols/symbolizer.hpp>
 #include <allocscope/types/coroutine_frame.hpp>
 #include <allocscope/types/exception_pool.hpp>
+#include <allocscope/types/library_calls.hpp>
 #include <allocscope/types/only_new.hpp>
 #include <allocscope/types/read_names.hpp>
 #include <allocscope/types/short_type.hpp>
@@ -280,6 +281,11 @@ private:
         call.jumped = nullptr;
         list<symbolize::symbolizer::jump_place> places{scratch_};
         symbols_.find_jumps(at.address + 1, to, call.home, places);
+        if (places.empty() && to != nullptr && !to->frames.empty() &&
+            symbolize::is_member_of_container(names_.of(to->frames.back().function).call)) {
+            const std::uint64_t behind = symbols_.only_jump_to(at.address + 1, *to, call.home);
+            if (behind != 0) places.push_back({behind, call.home});
+        }
         for (const symbolize::symbolizer::jump_place& each : places) {
             const code_location& location = symbols_.resolve(each.behind - 1, each.home);
             if (!has_own_line(location.frames)) continue;

@@ -47,6 +47,7 @@ public:
     using object_contents::exits;
     using object_contents::file;
     using object_contents::functions;
+    using object_contents::is_exported;
     using object_contents::is_readable;
     using object_contents::object_contents;
     using object_contents::release;

@@ -10,8 +10,12 @@
 //     a* make_c() { log(); return make_a(); }    make_c:  call log; jmp make_a
 //     d* make_d() { return new d; }              make_d:  jmp operator new
 //
+//     struct reader : task { void run() override { all.push_back(1); } };   jmp _M_realloc_insert
+//
 // If the machine code calls make_c, and the stack shows make_a, make_c was there, provided that no
-// other jump leads out of it.
+// other jump leads out of it. A call by a pointer may have led to any function. But nobody has a
+// pointer to a member of a container: if the stack shows one, the function was there that is the
+// only one with a jump to it.
 
 #ifndef ALLOCSCOPE_SYMBOLS_FUNCTION_EXITS_HPP
 #define ALLOCSCOPE_SYMBOLS_FUNCTION_EXITS_HPP
@@ -40,13 +44,24 @@ struct function_exit {
 class function_exits {
 public:
     explicit function_exits(module_functions& functions)
-        : functions_(functions), code_(functions.code()), exits_(functions.memory()) {}
+        : functions_(functions),
+          code_(functions.code()),
+          exits_(functions.memory()),
+          entries_(functions.memory()) {}
 
     // The only jump by which the function that begins at an address may leave.
     const function_exit& only_exit(std::uint64_t begin) {
         function_exit*& known = exits_[begin];
         if (known == nullptr) known = functions_.memory().make<function_exit>(find_exit(begin));
         return *known;
+    }
+
+    // The address behind the only jump by which another function leaves to the one that begins at
+    // an address; 0: there is none, or there are several.
+    std::uint64_t only_entry(std::uint64_t begin) {
+        const auto known = entries_.insert(begin);
+        if (known.is_new) known.value = find_entry(begin);
+        return known.value;
     }
 
 private:
@@ -87,6 +102,20 @@ private:
         return found;
     }
 
+    std::uint64_t find_entry(std::uint64_t begin) const {
+        const module_functions::function to = functions_.anywhere_at(begin);
+        std::uint64_t only = 0;
+        bool is_certain = to.begins_at(begin);
+        code_.visit_jumps_to(begin, [&](std::uint64_t behind) {
+            const module_functions::function from = functions_.anywhere_at(behind - 1);
+            if (!is_certain || from.range == nullptr) return void(is_certain = false);
+            if (from.unit == to.unit && from.range->value == to.range->value) return;
+            is_certain = only == 0;
+            only = behind;
+        });
+        return is_certain ? only : 0;
+    }
+
     // Whether what may be a jump in a part of a function leads to another function.
     bool leads_out(const code_target& target, const module_functions::function& from,
                    const address_range& part, bool is_long) const {
@@ -118,7 +147,8 @@ private:
 
     module_functions& functions_;
     const machine_code& code_;
-    table<std::uint64_t, function_exit*> exits_;  // by where the function begins
+    table<std::uint64_t, function_exit*> exits_;   // by where the function begins
+    table<std::uint64_t, std::uint64_t> entries_;  // likewise
 };
 
 }  // namespace symbolize

@@ -112,6 +112,19 @@ public:
         return false;
     }
 
+    // Calls `visit` with each address behind what may be a direct jump to `target`. Nothing is read
+    // of a very large module.
+    template <class Visit>
+    void visit_jumps_to(std::uint64_t target, Visit&& visit) const {
+        constexpr std::uint64_t most_bytes = std::uint64_t{32} << 20U;
+        if (code_.size > most_bytes) return;
+        for (std::uint64_t at = begin_ + call_bytes + 1; at <= begin_ + code_.size; ++at) {
+            const bool is_near = at - target + 0x80 <= 0x100;
+            if (long_jump_before(at) == target) visit(at);
+            if (is_near && short_jump_before(at) == target) visit(at);
+        }
+    }
+
     // The `count` bytes of code from an address on; none if they are not all in .text.
     detail::byte_view bytes_at(std::uint64_t address, std::uint64_t count) const {
         const std::uint64_t offset = address - begin_;

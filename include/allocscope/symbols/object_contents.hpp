@@ -14,6 +14,7 @@
 #include <allocscope/base/byte_view.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/build_id.hpp>
+#include <allocscope/binary/elf_symbols.hpp>
 #include <allocscope/binary/module_fingerprint.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/table.hpp>
@@ -142,6 +143,19 @@ public:
     function_exits& exits() {
         if (exits_ == nullptr) exits_ = memory_.make<function_exits>(functions());
         return *exits_;
+    }
+
+    // Whether code of other modules may reach the function that begins at an address by its name.
+    bool is_exported(std::uint64_t begin) {
+        const detail::elf_section* section = object_->find(".dynsym");
+        if (section == nullptr) return false;
+        arena scratch;
+        bool is_found = false;
+        detail::visit_elf_symbols(object_->read(scratch, section),
+                                  [&](const detail::elf_symbol& symbol) {
+                                      is_found = is_found || symbol.address == begin;
+                                  });
+        return is_found;
     }
 
     // One line program may serve several units.

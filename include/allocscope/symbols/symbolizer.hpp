@@ -145,6 +145,21 @@ public:
         found.clear();
     }
 
+    // If the call before a return address is one by a pointer: the address behind the only jump in
+    // the module by which the function of `inner` can have been reached then, if only its name
+    // leads to that; 0: it is not certain.
+    std::uint64_t only_jump_to(std::uint64_t return_address, const code_location& inner,
+                               const detail::met_module* home) {
+        const code_owner in = owner_of(return_address - 1, home);
+        if (in.object == nullptr || !in.object->is_readable() || inner.module != in.path) return 0;
+        const code_target called =
+            in.object->functions().code().called_by(return_address - in.base);
+        if (called.address != 0) return 0;
+        const std::uint64_t begin = inner.module_offset - inner.symbol_offset;
+        const std::uint64_t behind = in.object->exits().only_entry(begin);
+        return behind == 0 || in.object->is_exported(begin) ? 0 : in.base + behind;
+    }
+
     // What is known of the module of an address, which then is the linked one; null: nothing. Valid
     // until release_debug_data().
     debug_object* object_at(std::uint64_t& address, const detail::met_module* home) {

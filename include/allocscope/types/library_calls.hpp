@@ -178,6 +178,11 @@ inline text element_of_members(const library_call& call) noexcept {
     return is_known ? call.scope_first : text{};
 }
 
+// Such functions are called by their names only.
+inline bool is_member_of_container(const library_call& call) noexcept {
+    return is_listed(call.scope, "vector list deque _Rb_tree _Hashtable basic_string");
+}
+
 // Whether the function, which calls `called`, only passes on the request of a deque for its first
 // blocks, or for the table of them.
 inline bool begins_deque(const library_call& call, text called) noexcept {

@@ -93,5 +93,17 @@ int main() {
     item* const unknown = by_pointer();
     ALLOCSCOPE_EXPECT(has_row(window.stats(), sizeof(item), "main.cpp", line_by_pointer, "?"));
     delete unknown;
+    // Nor does it say so of a virtual function. But nobody has a pointer to what that jumps to.
+    job* const jobs[] = {make_job(true), make_job(false)};
+    std::vector<short> shorts;
+    jobs[0]->add_to(shorts);
+    ALLOCSCOPE_EXPECT(has_row(window.stats(), sizeof(short), "makers.cpp", line_of_job, "short"));
+#if !defined(__clang__)  // clang may have inlined all of it
+    std::vector<signed char> letters;
+    const int line_of_two = __LINE__ + 1;
+    jobs[1]->add_to(letters);
+    ALLOCSCOPE_EXPECT(has_row(window.stats(), 1, "main.cpp", line_of_two, "signed char"));
+#endif
+    for (job* const each : jobs) delete each;
     return verdict();
 }

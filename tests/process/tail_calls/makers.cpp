@@ -38,3 +38,25 @@ void set_name(named& person, const std::string& name) {
     person.name = name;
 }
 const int line_of_set_name = __LINE__ - 2;
+
+namespace {
+
+// Only one function of the program adds to a vector of short.
+struct first_job final : job {
+    short value = 5;
+    signed char other = 3;
+    void add_to(std::vector<short>& numbers) override { numbers.push_back(value); }
+    void add_to(std::vector<signed char>& numbers) override { numbers.push_back(other); }
+};
+struct second_job final : job {
+    signed char value = 7;
+    void add_to(std::vector<short>&) override {}
+    void add_to(std::vector<signed char>& numbers) override { numbers.push_back(value); }
+};
+
+}  // namespace
+const int line_of_job = __LINE__ - 10;
+
+job* make_job(bool is_first) {
+    return is_first ? static_cast<job*>(new first_job) : new second_job;
+}

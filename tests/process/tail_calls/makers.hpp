@@ -16,7 +16,14 @@ struct named {
     std::string name;
 };
 
+struct job {
+    virtual ~job() = default;
+    virtual void add_to(std::vector<short>& numbers) = 0;
+    virtual void add_to(std::vector<signed char>& numbers) = 0;
+};
+
 item* make_item();
+job* make_job(bool is_first);
 item* make_beside();
 item* make_by_two_jumps();
 void* make_either(bool is_first);
@@ -30,6 +37,7 @@ void* make_after_switch(int kind);
 extern const int line_behind_switch;
 
 extern const int line_of_item;
+extern const int line_of_job;
 extern const int line_behind_two_jumps;
 extern const int line_of_grow;
 extern const int line_of_checked;

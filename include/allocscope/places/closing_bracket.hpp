@@ -120,6 +120,23 @@ inline bool may_make_parts(const source_outline& file, std::size_t at) noexcept 
     return !file.is_any_at(at, "; {") || (file.is_at(at, "{") && !file.is_at(at - 1, ")"));
 }
 
+// The statement that a loop or a condition at `at` has without braces around it; `at` if it has
+// them, if parts may be made between its brackets, or if it is another statement.
+inline std::size_t bare_body(const source_outline& file, std::size_t at) noexcept {
+    const std::size_t first = at;
+    while (file.is_any_at(at, "for while if else")) {
+        std::size_t end = at;
+        if (!file.is_at(at, "else")) {
+            while (!file.is_any_at(end, "( ;")) ++end;
+            const std::size_t close = file.partner(end);
+            while (end < close && !file.is_at(end, "{")) ++end;
+            if (close == 0 || end < close) return first;
+        }
+        at = end + 1;
+    }
+    return file.is_at(at, "{") ? first : at;
+}
+
 // `line` if the statement on it may make parts; the first line of the nearest one above it, but
 // behind `open`, that may; 0: none may.
 inline int line_with_parts(const source_outline& file, std::size_t open, int line) noexcept {
@@ -132,8 +149,8 @@ inline int line_with_parts(const source_outline& file, std::size_t open, int lin
             if (file.is_any_at(at, ") ]") && file.partner(at) != 0) at = file.partner(at);
         }
         if (!may_make_parts(file, at)) continue;
-        if (found == 0) found = file.tokens()[at].line;
-        return found;
+        const int begin = static_cast<int>(file.tokens()[bare_body(file, at)].line);
+        return found == 0 || begin > found ? begin : found;
     }
     return 0;
 }

@@ -109,7 +109,7 @@ inline found_token find_initialiser(arena& memory, const list<code_frame>& frame
     if (!is_body && !file->is_word_at(place)) return {};
     const borrowed_memory meanwhile{memory};
     const function_name function = parse_function_name(memory, frame.function);
-    if (!is_constructor(function)) return {};
+    if (!is_constructor(function) && function.components.size() != 1) return {};
     // One that the compiler made to copy or move an object initialises nothing anew.
     if (!is_body && frame.function.ends_with("&)")) return {};
     const text name = function.last().name;
@@ -121,6 +121,32 @@ inline found_token find_initialiser(arena& memory, const list<code_frame>& frame
     text callee = called.last().name;
     if (callee == "basic_string") callee = "string";
     return {owner.file, initialiser_for(owner, callee, *file, is_body ? brace - 1 : 0)};
+}
+
+// Whether what the constructor of frame `at`, which the compiler made, asks for itself may be a
+// `new` in the initialiser of a member. Otherwise it is one in a default argument:
+//
+//     struct shown { explicit shown(theme* t = new theme); };
+//     struct window : shown {};                                g++ and clang place it here
+//     window main_window;                                      the row gets this line
+inline bool may_ask_in_initialiser(arena& memory, const code_frame& frame, source_cache& sources) {
+    const source_outline* const file = source_of(frame, sources);
+    if (file == nullptr) return true;
+    const borrowed_memory meanwhile{memory};
+    const function_name function = parse_function_name(memory, frame.function);
+    const std::size_t at = file->token_from(frame.line, frame.column);
+    if (!function.is_known() || file->text_at(at) != function.last().name) return true;
+    const std::size_t open =
+        class_of_constructor(sources, frame, *file, at, function.last().name).at;
+    if (open == 0) return true;
+    for (std::size_t i = open; i < file->partner(open); ++i) {
+        const text word = file->text_at(i);
+        const bool is_upper = file->is_word_at(i) && word.find_first_of(lower_case) == text::npos;
+        // A macro may write whole members.
+        if (file->is_macro(word) || (is_upper && file->is_at(i + 1, "("))) return true;
+        if (word == "new" && is_in_initialiser(*file, open, i)) return true;
+    }
+    return false;
 }
 
 }  // namespace symbolize

@@ -186,6 +186,61 @@ inline local_name alias_in_namespace(const source_outline& file, std::size_t at,
     return declared_at(file, only->at, at, name);
 }
 
+// The tokens with the names of the bases of the class whose body opens at `body`, but of those that
+// depend on a parameter of a template: the names in the class are not looked for there.
+inline list<std::size_t> searched_bases(arena& memory, const source_outline& file,
+                                        std::size_t body) {
+    list<std::size_t> names{memory};
+    std::size_t at = body;
+    while (at > 0 && !file.is_any_at(at - 1, ": struct class union ; }")) --at;
+    if (!file.is_at(at - 1, ":")) return names;
+    const list<const template_header*> headers =
+        file.headers_around(memory, file.scope_of(body + 1));
+    bool is_dependent = false;
+    std::size_t name = 0;
+    for (int depth = 0; at <= body; ++at) {
+        const text token = file.text_at(at);
+        if (depth == 0 && (token == "," || at == body)) {
+            if (!is_dependent) names.push_back(name);
+            is_dependent = false;
+        }
+        depth += token == "<" ? 1 : token == ">" ? -1 : token == ">>" ? -2 : 0;
+        if (depth == 0 && file.is_word_at(at)) name = at;
+        for (const template_header* header : headers) {
+            for (const text parameter : header->parameters) {
+                is_dependent = is_dependent || token == parameter;
+            }
+        }
+    }
+    return names;
+}
+
+// Whether the token at `at`, in the class body at `open`, is in the initialiser of a member, and
+// not in a function, a parameter or another class.
+inline bool is_in_initialiser(const source_outline& file, std::size_t open, std::size_t at) {
+    bool has_sign = false;
+    while (--at > open) {
+        const text token = file.text_at(at);
+        const text behind = file.text_at(at + 1);
+        if (token == ";" || (token == "}" && !is_listed(behind, ", )"))) break;
+        if (is_listed(token, ") ] }") && file.partner(at) != 0) {
+            at = file.partner(at);
+        } else if (token == "(") {
+            has_sign = false;  // the sign belongs to a parameter or an argument
+        } else if (token == "=") {
+            has_sign = !file.is_at(at - 2, "using");
+        } else if (token == "{") {
+            const text before = file.text_at(at - 1);
+            const bool is_of_member =
+                is_word(before) && kind_of_block(file, at) == block_kind::of_function &&
+                !is_listed(before, "const noexcept override final try else do");
+            if (!is_of_member && !is_listed(before, "= ( ,")) return false;
+            has_sign = true;
+        }
+    }
+    return has_sign;
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_COLD_END

@@ -27,6 +27,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/source/implicit_function.hpp>
 #include <allocscope/source/included_files.hpp>
+#include <allocscope/source/local_names.hpp>
 #include <allocscope/source/new_expressions.hpp>
 #include <allocscope/source/placed_new.hpp>
 #include <allocscope/source/source_cache.hpp>
@@ -44,32 +45,6 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // --- initialisers of members ---
-
-// Whether the `new` at `at`, in the class body at `open`, is in the initialiser of a member, and
-// not in a function, a parameter or another class.
-inline bool is_in_initialiser(const source_outline& file, std::size_t open, std::size_t at) {
-    bool has_sign = false;
-    while (--at > open) {
-        const text token = file.text_at(at);
-        const text behind = file.text_at(at + 1);
-        if (token == ";" || (token == "}" && !is_listed(behind, ", )"))) break;
-        if (is_listed(token, ") ] }") && file.partner(at) != 0) {
-            at = file.partner(at);
-        } else if (token == "(") {
-            has_sign = false;  // the sign belongs to a parameter or an argument
-        } else if (token == "=") {
-            has_sign = !file.is_at(at - 2, "using");
-        } else if (token == "{") {
-            const text before = file.text_at(at - 1);
-            const bool is_of_member =
-                is_word(before) && kind_of_block(file, at) == block_kind::of_function &&
-                !is_listed(before, "const noexcept override final try else do");
-            if (!is_of_member && !is_listed(before, "= ( ,")) return false;
-            has_sign = true;
-        }
-    }
-    return has_sign;
-}
 
 // The expressions in the member initialisers of the class whose body opens at `open`.
 inline list<const new_expression*> member_initialisers(arena& memory, const source_outline& file,

@@ -2,6 +2,7 @@
 // the object is made, or at the constructor, and nobody sees which member it is.
 // about: stacks
 
+#include "../../support/escape.hpp"
 #include "../../support/process_test.hpp"
 
 #include <allocscope/allocscope.hpp>
@@ -70,14 +71,39 @@ struct pool {
     pool() = default;
 };
 
+// A default argument is no initialiser of a member.
+struct theme {
+    long colours[11];
+    theme() { colours[0] = 1; }
+};
+struct shown {
+    theme* look;
+    explicit shown(theme* t = new theme) : look(t) {}
+};
+struct panel : shown {
+    int depth = int(sizeof(long));
+    theme* other() { return new theme; }
+};
+#define ALLOCSCOPE_TEST_TWICE(MEMBER) MEMBER(first) MEMBER(second)
+#define ALLOCSCOPE_TEST_THEME(name) theme* name = new theme;
+constexpr int line_of_listed = __LINE__ + 1;
+struct listed {
+    ALLOCSCOPE_TEST_TWICE(ALLOCSCOPE_TEST_THEME)
+};
+[[maybe_unused]] constexpr int line_of_door = __LINE__ + 2;
+struct door : shown {
+    theme* inside = new theme;
+};
+
 }  // namespace shop
 
 namespace {
 
-std::uint64_t objects_at(const allocscope::snapshot& alive, int line, const char* type) {
+std::uint64_t objects_at(const allocscope::snapshot& alive, int line, const char* type = "") {
     std::uint64_t objects = 0;
     for (const allocscope::snapshot::row& row : alive) {
-        if (row.line == line && std::strcmp(row.type, type) == 0) objects += row.objects;
+        const bool is_type = *type == '\0' || std::strcmp(row.type, type) == 0;
+        if (row.line == line && is_type) objects += row.objects;
     }
     return objects;
 }
@@ -86,6 +112,11 @@ std::uint64_t objects_at(const allocscope::snapshot& alive, int line, const char
 
 int main() {
     watchdog();
+#if defined(__clang__)
+    constexpr bool is_clang = true;
+#else
+    constexpr bool is_clang = false;
+#endif
     const allocscope::scope window{"members"};
     const shop::plain one;
     const auto other = std::make_unique<shop::plain>();
@@ -96,6 +127,15 @@ int main() {
     const shop::queues queues;
     const shop::wide wide;
     const shop::pool<double> doubles;
+    constexpr int line_of_panel = __LINE__ + 1;
+    const shop::panel panel;
+    const shop::door door;
+    const shop::listed listed;
+    opaque(listed.first);
+    opaque(listed.second);
+    opaque(panel.look);
+    opaque(door.look);
+    opaque(door.inside);
     const allocscope::snapshot alive = window.stats();
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, shop::line_of_plain, "int"), 2);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, shop::line_of_plain + 1, "long"), 2);
@@ -107,7 +147,13 @@ int main() {
         objects_at(alive, shop::line_of_wide + 1, "std::pair<const std::string, unsigned long>"),
         1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, shop::line_of_pool, "double"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_panel, "shop::theme"), 1);
+    // A macro writes the members.
+    const int line_of_members = shop::line_of_listed + (is_clang ? 1 : 0);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, line_of_members), 2);
 #if !defined(__clang__)
+    // g++ gives both the place of the class.
+    ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, shop::line_of_door, "shop::theme"), 2);
     // Clang knows the lines of initialisers.
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, shop::line_of_two + 2, "int"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_at(alive, shop::line_of_two + 2, "long"), 1);

@@ -85,3 +85,18 @@ TEST_CASE("closing_bracket: a macro may write braces, and a coroutine waits") {
                    3) == 3);
     CHECK(line_for("void make() {\n    count(1);\n    count(2);\n@}", 2, 3) == 3);
 }
+
+TEST_CASE("closing_bracket: what a loop without braces makes is made in its body") {
+    const char* const source = R"(void make() {
+    for (part& each : all)
+        if (each.n)
+            order.push_back({each, 3});
+    for (part& each : {all, one})
+        count(each);
+    run(3);
+@})";
+    CHECK(line_for(source, 2, 2) == 4);
+    CHECK(line_for(source, 2, 4) == 4);
+    CHECK(line_for(source, 5, 5) == 5);
+    CHECK(line_for(source, 5, 6) == 6);
+}

@@ -65,6 +65,13 @@ TEST_CASE("initialised_member: the member whose type or initialiser calls the li
                    vector) == 2);
 }
 
+TEST_CASE("initialised_member: g++ -g1 names an inlined constructor without its class") {
+    const char* const body = "struct part {\n    std::vector<int> v{1};\n    part() @{}\n};\n";
+    CHECK(line_for(body, vector, "part") == 2);
+    const char* const function = "struct other {\n    std::vector<int> v{1};\n};\nvoid part() @{}";
+    CHECK(line_for(function, vector, "part") == 0);
+}
+
 TEST_CASE("initialised_member: functions, other classes and empty members do not count") {
     CHECK(line_for("struct @part {\n    std::vector<int> v{1};\n    std::vector<int> empty;\n"
                    "    std::vector<int> f() { std::vector<int> w{2}; return w; }\n"

@@ -23782,6 +23782,19 @@ public:
         return false;
     }
 
+    // Calls `visit` with each address behind what may be a direct jump to `target`. Nothing is read
+    // of a very large module.
+    template <class Visit>
+    void visit_jumps_to(std::uint64_t target, Visit&& visit) const {
+        constexpr std::uint64_t most_bytes = std::uint64_t{32} << 20U;
+        if (code_.size > most_bytes) return;
+        for (std::uint64_t at = begin_ + call_bytes + 1; at <= begin_ + code_.size; ++at) {
+            const bool is_near = at - target + 0x80 <= 0x100;
+            if (long_jump_before(at) == target) visit(at);
+            if (is_near && short_jump_before(at) == target) visit(at);
+        }
+    }
+
     // The `count` bytes of code from an address on; none if they are not all in .text.
     detail::byte_view bytes_at(std::uint64_t address, std::uint64_t count) const {
         const std::uint64_t offset = address - begin_;
@@ -24894,112 +24907,6 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
 
-// function_exits.hpp - the jump by which a function left that ended with a call.
-
-#ifndef ALLOCSCOPE_SYMBOLS_FUNCTION_EXITS_HPP
-#define ALLOCSCOPE_SYMBOLS_FUNCTION_EXITS_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// Where a function leaves by a jump.
-struct function_exit {
-    std::uint64_t behind = 0;  // 0: nowhere, or at several places
-    code_target target;
-    bool allocates = false;  // the function that is meant
-};
-
-class function_exits {
-public:
-    explicit function_exits(module_functions& functions)
-        : functions_(functions), code_(functions.code()), exits_(functions.memory()) {}
-
-    // The only jump by which the function that begins at an address may leave.
-    const function_exit& only_exit(std::uint64_t begin) {
-        function_exit*& known = exits_[begin];
-        if (known == nullptr) known = functions_.memory().make<function_exit>(find_exit(begin));
-        return *known;
-    }
-
-private:
-    static constexpr std::uint64_t long_bytes = machine_code::call_bytes;
-    static constexpr std::uint64_t short_bytes = machine_code::short_jump_bytes;
-
-    // clang does not describe the jumps to functions that the source does not declare. So the code
-    // is looked through, too. Instructions are not told apart: whatever may be a jump out counts.
-    // Where jumps are described, such a function is in another unit, too far for a short jump.
-    function_exit find_exit(std::uint64_t begin) {
-        const module_functions::function from = functions_.anywhere_at(begin);
-        if (!from.begins_at(begin)) return {};
-        const call_sites& sites = functions_.sites_of(from);
-        function_exit found = described_exit(sites.only_jump());
-        found.allocates = functions_.allocates(from, sites.only_jump().called);
-        if (sites.has_jump() && found.behind == 0) return {};
-        const bool is_described = sites.has_jump() || !sites.is_empty();
-        const std::uint64_t described = found.behind;
-        // Optimisers move code that rarely runs away from the rest of its function.
-        for (const address_range& part : from.unit->functions.all()) {
-            if (part.value != from.range->value) continue;
-            for (std::uint64_t at = part.low + short_bytes; at <= part.high; ++at) {
-                if (at == described) continue;
-                if (!is_described && code_.may_jump_anywhere(at)) return {};
-                const code_target targets[] = {
-                    {code_.long_jump_before(at), false},
-                    {is_described ? 0 : code_.short_jump_before(at), false},
-                    {code_.jump_word_before(at), true}};
-                for (const code_target& target : targets) {
-                    const bool is_long = &target == targets;
-                    if (target.address == 0 || !leads_out(target, from, part, is_long)) continue;
-                    if (found.behind != 0) return {};
-                    found = {at, target,
-                             !target.is_word && functions_.allocates_at(target.address)};
-                }
-            }
-        }
-        return found;
-    }
-
-    // Whether what may be a jump in a part of a function leads to another function.
-    bool leads_out(const code_target& target, const module_functions::function& from,
-                   const address_range& part, bool is_long) const {
-        if (target.is_word) return true;
-        if (target.address >= part.low && target.address < part.high) return false;
-        const module_functions::function to = functions_.anywhere_at(target.address);
-        // Compilers do not know how close a stub will be.
-        if (to.range == nullptr) return is_long && code_.may_be_stub(target.address);
-        return to.begins_at(target.address) &&
-               (to.range->value != part.value || to.unit != from.unit);
-    }
-
-    // What clang has described seems to be a long jump, whatever it is.
-    function_exit described_exit(const call_sites::site& told) const {
-        constexpr std::uint64_t more = long_bytes - short_bytes;
-        if (told.behind == 0) return {};
-        std::uint64_t target = code_.long_jump_before(told.behind);
-        if (target != 0) return {told.behind, {target, false}, false};
-        target = code_.short_jump_before(told.behind);
-        if (target != 0) return {told.behind, {target, false}, false};
-        target = code_.short_jump_before(told.behind - more);
-        if (target != 0) return {told.behind - more, {target, false}, false};
-        for (std::uint64_t at = told.behind; at <= told.behind + 1; ++at) {
-            target = code_.jump_word_before(at);
-            if (target != 0) return {at, {target, true}, false};
-        }
-        return {};
-    }
-
-    module_functions& functions_;
-    const machine_code& code_;
-    table<std::uint64_t, function_exit*> exits_;  // by where the function begins
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_FUNCTION_EXITS_HPP
-
 // elf_symbols.hpp - the entries of a symbol table (.symtab or .dynsym), one after the other.
 
 #ifndef ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP
@@ -25052,6 +24959,138 @@ inline void visit_elf_symbols(byte_view table, Visitor&& visit) {
 ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP
+
+// function_exits.hpp - the jump by which a function left that ended with a call.
+
+#ifndef ALLOCSCOPE_SYMBOLS_FUNCTION_EXITS_HPP
+#define ALLOCSCOPE_SYMBOLS_FUNCTION_EXITS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Where a function leaves by a jump.
+struct function_exit {
+    std::uint64_t behind = 0;  // 0: nowhere, or at several places
+    code_target target;
+    bool allocates = false;  // the function that is meant
+};
+
+class function_exits {
+public:
+    explicit function_exits(module_functions& functions)
+        : functions_(functions),
+          code_(functions.code()),
+          exits_(functions.memory()),
+          entries_(functions.memory()) {}
+
+    // The only jump by which the function that begins at an address may leave.
+    const function_exit& only_exit(std::uint64_t begin) {
+        function_exit*& known = exits_[begin];
+        if (known == nullptr) known = functions_.memory().make<function_exit>(find_exit(begin));
+        return *known;
+    }
+
+    // The address behind the only jump by which another function leaves to the one that begins at
+    // an address; 0: there is none, or there are several.
+    std::uint64_t only_entry(std::uint64_t begin) {
+        const auto known = entries_.insert(begin);
+        if (known.is_new) known.value = find_entry(begin);
+        return known.value;
+    }
+
+private:
+    static constexpr std::uint64_t long_bytes = machine_code::call_bytes;
+    static constexpr std::uint64_t short_bytes = machine_code::short_jump_bytes;
+
+    // clang does not describe the jumps to functions that the source does not declare. So the code
+    // is looked through, too. Instructions are not told apart: whatever may be a jump out counts.
+    // Where jumps are described, such a function is in another unit, too far for a short jump.
+    function_exit find_exit(std::uint64_t begin) {
+        const module_functions::function from = functions_.anywhere_at(begin);
+        if (!from.begins_at(begin)) return {};
+        const call_sites& sites = functions_.sites_of(from);
+        function_exit found = described_exit(sites.only_jump());
+        found.allocates = functions_.allocates(from, sites.only_jump().called);
+        if (sites.has_jump() && found.behind == 0) return {};
+        const bool is_described = sites.has_jump() || !sites.is_empty();
+        const std::uint64_t described = found.behind;
+        // Optimisers move code that rarely runs away from the rest of its function.
+        for (const address_range& part : from.unit->functions.all()) {
+            if (part.value != from.range->value) continue;
+            for (std::uint64_t at = part.low + short_bytes; at <= part.high; ++at) {
+                if (at == described) continue;
+                if (!is_described && code_.may_jump_anywhere(at)) return {};
+                const code_target targets[] = {
+                    {code_.long_jump_before(at), false},
+                    {is_described ? 0 : code_.short_jump_before(at), false},
+                    {code_.jump_word_before(at), true}};
+                for (const code_target& target : targets) {
+                    const bool is_long = &target == targets;
+                    if (target.address == 0 || !leads_out(target, from, part, is_long)) continue;
+                    if (found.behind != 0) return {};
+                    found = {at, target,
+                             !target.is_word && functions_.allocates_at(target.address)};
+                }
+            }
+        }
+        return found;
+    }
+
+    std::uint64_t find_entry(std::uint64_t begin) const {
+        const module_functions::function to = functions_.anywhere_at(begin);
+        std::uint64_t only = 0;
+        bool is_certain = to.begins_at(begin);
+        code_.visit_jumps_to(begin, [&](std::uint64_t behind) {
+            const module_functions::function from = functions_.anywhere_at(behind - 1);
+            if (!is_certain || from.range == nullptr) return void(is_certain = false);
+            if (from.unit == to.unit && from.range->value == to.range->value) return;
+            is_certain = only == 0;
+            only = behind;
+        });
+        return is_certain ? only : 0;
+    }
+
+    // Whether what may be a jump in a part of a function leads to another function.
+    bool leads_out(const code_target& target, const module_functions::function& from,
+                   const address_range& part, bool is_long) const {
+        if (target.is_word) return true;
+        if (target.address >= part.low && target.address < part.high) return false;
+        const module_functions::function to = functions_.anywhere_at(target.address);
+        // Compilers do not know how close a stub will be.
+        if (to.range == nullptr) return is_long && code_.may_be_stub(target.address);
+        return to.begins_at(target.address) &&
+               (to.range->value != part.value || to.unit != from.unit);
+    }
+
+    // What clang has described seems to be a long jump, whatever it is.
+    function_exit described_exit(const call_sites::site& told) const {
+        constexpr std::uint64_t more = long_bytes - short_bytes;
+        if (told.behind == 0) return {};
+        std::uint64_t target = code_.long_jump_before(told.behind);
+        if (target != 0) return {told.behind, {target, false}, false};
+        target = code_.short_jump_before(told.behind);
+        if (target != 0) return {told.behind, {target, false}, false};
+        target = code_.short_jump_before(told.behind - more);
+        if (target != 0) return {told.behind - more, {target, false}, false};
+        for (std::uint64_t at = told.behind; at <= told.behind + 1; ++at) {
+            target = code_.jump_word_before(at);
+            if (target != 0) return {at, {target, true}, false};
+        }
+        return {};
+    }
+
+    module_functions& functions_;
+    const machine_code& code_;
+    table<std::uint64_t, function_exit*> exits_;   // by where the function begins
+    table<std::uint64_t, std::uint64_t> entries_;  // likewise
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_FUNCTION_EXITS_HPP
 
 // symbol_lookup.hpp - finds the function or object at an address in the symbol table.
 
@@ -25396,6 +25435,19 @@ public:
         return *exits_;
     }
 
+    // Whether code of other modules may reach the function that begins at an address by its name.
+    bool is_exported(std::uint64_t begin) {
+        const detail::elf_section* section = object_->find(".dynsym");
+        if (section == nullptr) return false;
+        arena scratch;
+        bool is_found = false;
+        detail::visit_elf_symbols(object_->read(scratch, section),
+                                  [&](const detail::elf_symbol& symbol) {
+                                      is_found = is_found || symbol.address == begin;
+                                  });
+        return is_found;
+    }
+
     // One line program may serve several units.
     const line_table& lines_of(const debug_unit& unit) {
         const std::uint64_t program = unit.has_lines ? unit.lines | unit.header.file : no_lines;
@@ -25544,6 +25596,7 @@ public:
     using object_contents::exits;
     using object_contents::file;
     using object_contents::functions;
+    using object_contents::is_exported;
     using object_contents::is_readable;
     using object_contents::object_contents;
     using object_contents::release;
@@ -26622,6 +26675,21 @@ public:
             at = exit.target;
         }
         found.clear();
+    }
+
+    // If the call before a return address is one by a pointer: the address behind the only jump in
+    // the module by which the function of `inner` can have been reached then, if only its name
+    // leads to that; 0: it is not certain.
+    std::uint64_t only_jump_to(std::uint64_t return_address, const code_location& inner,
+                               const detail::met_module* home) {
+        const code_owner in = owner_of(return_address - 1, home);
+        if (in.object == nullptr || !in.object->is_readable() || inner.module != in.path) return 0;
+        const code_target called =
+            in.object->functions().code().called_by(return_address - in.base);
+        if (called.address != 0) return 0;
+        const std::uint64_t begin = inner.module_offset - inner.symbol_offset;
+        const std::uint64_t behind = in.object->exits().only_entry(begin);
+        return behind == 0 || in.object->is_exported(begin) ? 0 : in.base + behind;
     }
 
     // What is known of the module of an address, which then is the linked one; null: nothing. Valid
@@ -28952,6 +29020,61 @@ inline local_name alias_in_namespace(const source_outline& file, std::size_t at,
     return declared_at(file, only->at, at, name);
 }
 
+// The tokens with the names of the bases of the class whose body opens at `body`, but of those that
+// depend on a parameter of a template: the names in the class are not looked for there.
+inline list<std::size_t> searched_bases(arena& memory, const source_outline& file,
+                                        std::size_t body) {
+    list<std::size_t> names{memory};
+    std::size_t at = body;
+    while (at > 0 && !file.is_any_at(at - 1, ": struct class union ; }")) --at;
+    if (!file.is_at(at - 1, ":")) return names;
+    const list<const template_header*> headers =
+        file.headers_around(memory, file.scope_of(body + 1));
+    bool is_dependent = false;
+    std::size_t name = 0;
+    for (int depth = 0; at <= body; ++at) {
+        const text token = file.text_at(at);
+        if (depth == 0 && (token == "," || at == body)) {
+            if (!is_dependent) names.push_back(name);
+            is_dependent = false;
+        }
+        depth += token == "<" ? 1 : token == ">" ? -1 : token == ">>" ? -2 : 0;
+        if (depth == 0 && file.is_word_at(at)) name = at;
+        for (const template_header* header : headers) {
+            for (const text parameter : header->parameters) {
+                is_dependent = is_dependent || token == parameter;
+            }
+        }
+    }
+    return names;
+}
+
+// Whether the token at `at`, in the class body at `open`, is in the initialiser of a member, and
+// not in a function, a parameter or another class.
+inline bool is_in_initialiser(const source_outline& file, std::size_t open, std::size_t at) {
+    bool has_sign = false;
+    while (--at > open) {
+        const text token = file.text_at(at);
+        const text behind = file.text_at(at + 1);
+        if (token == ";" || (token == "}" && !is_listed(behind, ", )"))) break;
+        if (is_listed(token, ") ] }") && file.partner(at) != 0) {
+            at = file.partner(at);
+        } else if (token == "(") {
+            has_sign = false;  // the sign belongs to a parameter or an argument
+        } else if (token == "=") {
+            has_sign = !file.is_at(at - 2, "using");
+        } else if (token == "{") {
+            const text before = file.text_at(at - 1);
+            const bool is_of_member =
+                is_word(before) && kind_of_block(file, at) == block_kind::of_function &&
+                !is_listed(before, "const noexcept override final try else do");
+            if (!is_of_member && !is_listed(before, "= ( ,")) return false;
+            has_sign = true;
+        }
+    }
+    return has_sign;
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_COLD_END
@@ -29215,6 +29338,63 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SOURCE_DECLARED_VARIABLE_HPP
 
+// standard_names.hpp - the classes and class templates of the standard library, by their names.
+
+#ifndef ALLOCSCOPE_SOURCE_STANDARD_NAMES_HPP
+#define ALLOCSCOPE_SOURCE_STANDARD_NAMES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+ALLOCSCOPE_INLINE bool is_standard_template(text word) noexcept {
+    return find_default_rule(word) != nullptr ||
+           is_listed(word,
+                     "pair tuple array optional variant function shared_ptr weak_ptr complex "
+                     "valarray atomic lock_guard unique_lock scoped_lock");
+}
+
+// Classes of the standard library that are no templates.
+ALLOCSCOPE_INLINE bool is_standard_class(text word) noexcept {
+    return is_listed(
+        word,
+        "string wstring u16string u32string string_view thread jthread mutex recursive_mutex "
+        "timed_mutex shared_mutex condition_variable any stringstream ostringstream "
+        "istringstream stringbuf ifstream ofstream fstream filebuf exception runtime_error "
+        "logic_error invalid_argument out_of_range domain_error length_error range_error "
+        "overflow_error underflow_error bad_alloc system_error error_code locale regex smatch "
+        "cmatch random_device mt19937 mt19937_64 once_flag type_index byte size_t ptrdiff_t "
+        "nullptr_t exception_ptr "
+        "stop_source stop_token monotonic_buffer_resource synchronized_pool_resource "
+        "unsynchronized_pool_resource uint8_t uint16_t uint32_t uint64_t int8_t int16_t "
+        "int32_t int64_t uintmax_t intmax_t uintptr_t intptr_t source_location milli micro "
+        "nano "
+        "strong_ordering weak_ordering partial_ordering");
+}
+
+// Whether a type has parts that only the compiler can read: `std::invoke_result_t<F>`,
+// `buffer<16 + 8>`, `buffer<sizeof(T)>`.
+inline bool needs_compiler(text type) noexcept {
+    if (type.contains("sizeof") || type.find_first_of("+/%?") != no_position) return true;
+    std::size_t name = 0;
+    for (std::size_t at = 0; at < type.size(); ++at) {
+        const char sign = type[at];
+        if (is_name_character(sign) || sign == ':') continue;
+        const text word = type.substr(name, at - name);
+        const bool is_number = !word.empty() && word[0] >= '0' && word[0] <= '9';
+        if (is_number && (sign == '*' || sign == '-')) return true;
+        if (sign == '<' && word.starts_with("std::") && word.ends_with("_t")) return true;
+        name = at + 1;
+    }
+    return false;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SOURCE_STANDARD_NAMES_HPP
+
 // included_files.hpp - a source file and the headers of the project that it includes.
 
 #ifndef ALLOCSCOPE_SOURCE_INCLUDED_FILES_HPP
@@ -29384,6 +29564,15 @@ public:
         return is_seen;
     }
 
+    // The namespaces and classes around the place, each followed by "::".
+    text scopes_around_place() const {
+        std::size_t block = block_around(place_);
+        while (block != 0 && kind_of_block(file_, block) == block_kind::of_function) {
+            block = block_around(block);
+        }
+        return path_of(block, {});
+    }
+
 protected:
     // `slot` in a member of ring<int>, whose body opens at `outer`, is ring<int>::slot. "" if the
     // function is a member of no such instance.
@@ -29476,15 +29665,6 @@ private:
         return found.empty() || may_inherit(found, function) ? text{} : found;
     }
 
-    // The namespaces and classes around the place, each followed by "::".
-    text scopes_around_place() const {
-        std::size_t block = block_around(place_);
-        while (block != 0 && kind_of_block(file_, block) == block_kind::of_function) {
-            block = block_around(block);
-        }
-        return path_of(block, {});
-    }
-
     // The path of a name in the block at `block`; "" if it may depend on a template.
     text path_of(std::size_t block, text name) const {
         if (!file_.headers_around(memory_, file_.scope_of(block + 1)).empty()) return {};
@@ -29540,13 +29720,9 @@ private:
     // Whether a base of the class whose body opens at `body` may have a type with that name. It has
     // none if the file shows what all bases declare.
     bool may_be_in_base(text word, std::size_t body) const {
-        std::size_t at = body;
-        while (at > 0 && !file_.is_any_at(at - 1, ": struct class ; }")) --at;
-        if (!file_.is_at(at - 1, ":")) return false;
-        for (; at < body; ++at) {
-            if (file_.is_any_at(at, "public protected private virtual ,")) continue;
-            const std::size_t base =
-                file_.is_any_at(at + 1, ", {") ? body_of_class(file_, file_.text_at(at)) : 0;
+        for (const std::size_t at : searched_bases(memory_, file_, body)) {
+            const bool is_bare = !file_.is_at(at - 1, "::") && !file_.is_at(at + 1, "<");
+            const std::size_t base = is_bare ? body_of_class(file_, file_.text_at(at)) : 0;
             const std::size_t around = block_around(base);
             const bool is_visible = around == 0 || file_.partner(around) > body;
             if (base == 0 || base >= body || !is_visible || may_be_in_base(word, base)) return true;
@@ -29595,45 +29771,84 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SOURCE_NAME_SCOPES_HPP
 
-// standard_names.hpp - the classes and class templates of the standard library, by their names.
+// path_in_files.hpp - the namespaces and classes in which a header of the project defines a class.
 
-#ifndef ALLOCSCOPE_SOURCE_STANDARD_NAMES_HPP
-#define ALLOCSCOPE_SOURCE_STANDARD_NAMES_HPP
+#ifndef ALLOCSCOPE_SOURCE_PATH_IN_FILES_HPP
+#define ALLOCSCOPE_SOURCE_PATH_IN_FILES_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-ALLOCSCOPE_INLINE bool is_standard_template(text word) noexcept {
-    return find_default_rule(word) != nullptr ||
-           is_listed(word,
-                     "pair tuple array optional variant function shared_ptr weak_ptr complex "
-                     "valarray atomic lock_guard unique_lock scoped_lock");
+// Whether a class has a base that the files do not define, which may have types of its own.
+inline bool has_other_base(arena& memory, const source_files& files, text name, int left = 8) {
+    const found_token open = class_in_files(files, name);
+    if (open.at == 0) return left < 8;  // the function is in a namespace
+    for (const std::size_t base : searched_bases(memory, *open.file, open.at)) {
+        const text own = open.file->text_at(base);
+        if (left == 0 || has_other_base(memory, files, own, left - 1)) return true;
+    }
+    return false;
 }
 
-// Classes of the standard library that are no templates.
-ALLOCSCOPE_INLINE bool is_standard_class(text word) noexcept {
-    return is_listed(
-        word,
-        "string wstring u16string u32string string_view thread jthread mutex recursive_mutex "
-        "timed_mutex shared_mutex condition_variable any stringstream ostringstream "
-        "istringstream stringbuf ifstream ofstream fstream filebuf exception runtime_error "
-        "logic_error invalid_argument out_of_range domain_error length_error range_error "
-        "overflow_error underflow_error bad_alloc system_error error_code locale regex smatch "
-        "cmatch random_device mt19937 mt19937_64 once_flag type_index byte size_t ptrdiff_t "
-        "nullptr_t exception_ptr "
-        "stop_source stop_token monotonic_buffer_resource synchronized_pool_resource "
-        "unsynchronized_pool_resource uint8_t uint16_t uint32_t uint64_t int8_t int16_t "
-        "int32_t int64_t uintmax_t intmax_t uintptr_t intptr_t source_location milli micro "
-        "nano "
-        "strong_ordering weak_ordering partial_ordering");
+// The path of the only class `own` that the files define, if nothing else there has that name;
+// otherwise `own`.
+inline text path_in_files(arena& memory, const source_files& files, text own,
+                          const function_name& function, const type_knowledge& knowledge) {
+    const found_token open = class_in_files(files, own);
+    const std::size_t count = function.components.size();
+    if (open.at == 0) return own;
+    if (count > 1 && has_other_base(memory, files, function.components[count - 2].name)) return own;
+    for (const source_outline* each : files) {
+        const name_declaration* other = each->last_declared(own);
+        for (; other != nullptr; other = each->declared_before(*other)) {
+            // `typedef struct { ... } own;` has the body in it.
+            const local_name found = declared_at(*each, other->at, each->tokens().size(), own);
+            const bool is_around = each == open.file && found.what == local_name::kind::other &&
+                                   other->at < open.at && open.at < found.behind;
+            if (!is_around && !each->is_any_at(other->at - 1, "struct class ::")) return own;
+        }
+    }
+    return name_scopes{memory, *open.file, open.at, function, knowledge}.path_of_body(open.at);
+}
+
+// Where a type has a name without scopes; no_position: nowhere.
+inline std::size_t find_bare(text type, text own) {
+    std::size_t at = type.find(own);
+    for (; at != no_position; at = type.find(own, at + 1)) {
+        const std::size_t behind = at + own.size();
+        const char before = at == 0 ? ' ' : type[at - 1];
+        const char after = behind == type.size() ? ' ' : type[behind];
+        const bool is_whole = !is_name_character(before) && !is_name_character(after);
+        if (is_whole && before != ':' && after != ':') return at;
+    }
+    return at;
+}
+
+// The type, in which the names of the tokens from `begin` to `end` of the file have the paths of
+// classes that only those files show. Names that have scopes or are described stay.
+inline text with_paths(arena& memory, const source_files& files, text type,
+                       const source_outline& file, std::size_t begin, std::size_t end,
+                       const function_name& function, const type_knowledge& knowledge) {
+    const name_scopes place{memory, file, begin, function, knowledge};
+    for (std::size_t at = begin; at < end; ++at) {
+        const text own = file.text_at(at);
+        if (!file.is_word_at(at) || knowledge.kind_of(own) >= name_kind::type) continue;
+        if (file.is_at(at + 1, "::") || file.is_at(at - 1, "::")) continue;
+        const std::size_t found = find_bare(type, own);
+        if (found == no_position) continue;
+        const text path = path_in_files(memory, files, own, function, knowledge);
+        if (path.size() <= own.size() || !place.is_inside(path)) continue;
+        type = joined(memory, type.substr(0, found), path, type.substr(found + own.size()));
+    }
+    return type;
 }
 
 }  // namespace symbolize
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_SOURCE_STANDARD_NAMES_HPP
+#endif  // ALLOCSCOPE_SOURCE_PATH_IN_FILES_HPP
 
 // type_spelling.hpp - the type that tokens of the source stand for in a frame's function.
 
@@ -30470,6 +30685,11 @@ inline text element_of_members(const library_call& call) noexcept {
     return is_known ? call.scope_first : text{};
 }
 
+// Such functions are called by their names only.
+inline bool is_member_of_container(const library_call& call) noexcept {
+    return is_listed(call.scope, "vector list deque _Rb_tree _Hashtable basic_string");
+}
+
 // Whether the function, which calls `called`, only passes on the request of a deque for its first
 // blocks, or for the table of them.
 inline bool begins_deque(const library_call& call, text called) noexcept {
@@ -30797,8 +31017,10 @@ inline text type_of_member(read_names& names, const code_frame& frame, const sou
     const declared_variable found = object_of(
         *open.file, member_of(*open.file, open.at, file.text_at(name)), file.is_at(name + 1, "->"));
     if (!found.is_known()) return {};
-    return spelled_elsewhere(names.scratch(), *open.file, found.at, found.begin, found.end,
-                             function, knowledge);
+    const text type = spelled_elsewhere(names.scratch(), *open.file, found.at, found.begin,
+                                        found.end, function, knowledge);
+    return with_paths(names.scratch(), included_files(sources, frame, file), type, *open.file,
+                      found.begin, found.end, function, knowledge);
 }
 
 // The type of the object whose member function or constructor is called at the place of a frame, as
@@ -31097,6 +31319,7 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         frame.function = called_name(names, frames, at, sources, knowledge);
         const text type = type_of_object(names, frame, function, sources, knowledge);
         element = element_of_class(names.memory(), type, container->classes);
+        if (needs_compiler(element)) return unknown_type();
         element = without_integer_aliases(names.memory(), element);
         evidence = type_evidence::source_text;
     }
@@ -31343,9 +31566,10 @@ inline bool is_inherited(const source_outline& file, std::size_t at) noexcept {
 }
 
 // Whether a function is a member of a lambda, but not its body: "main::{lambda()#1}::main(...)".
+// With -g1, clang names it "(lambda at main.cpp:3:14)", or not at all.
 inline bool is_copy_of_lambda(text function) noexcept {
     const std::size_t inner = function.rfind(text{"}::"});
-    if (inner == text::npos) return function.empty();
+    if (inner == text::npos) return function.empty() || function.starts_with("(lambda at ");
     return !function.substr(inner + 3).starts_with("operator()");
 }
 
@@ -31505,58 +31729,6 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SOURCE_PLACED_NEW_HPP
 
-// path_in_files.hpp - the namespaces and classes in which a header of the project defines a class.
-
-#ifndef ALLOCSCOPE_SOURCE_PATH_IN_FILES_HPP
-#define ALLOCSCOPE_SOURCE_PATH_IN_FILES_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// Whether a class has a base that the files do not define, which may have types of its own.
-inline bool has_other_base(const source_files& files, text name, int left = 8) {
-    const found_token open = class_in_files(files, name);
-    if (open.at == 0) return left < 8;  // the function is in a namespace
-    std::size_t at = open.at;
-    while (!open.file->is_any_at(at - 1, ": struct class union")) --at;
-    if (!open.file->is_at(at - 1, ":")) return false;
-    for (; at < open.at; ++at) {
-        const bool is_base = open.file->is_any_at(at + 1, ", {");
-        if (left == 0 || (is_base && has_other_base(files, open.file->text_at(at), left - 1))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// The path of the only class `own` that the files define, if nothing else there has that name;
-// otherwise `own`.
-inline text path_in_files(arena& memory, const source_files& files, text own,
-                          const function_name& function, const type_knowledge& knowledge) {
-    const found_token open = class_in_files(files, own);
-    const std::size_t count = function.components.size();
-    if (open.at == 0) return own;
-    if (count > 1 && has_other_base(files, function.components[count - 2].name)) return own;
-    for (const source_outline* each : files) {
-        const name_declaration* other = each->last_declared(own);
-        for (; other != nullptr; other = each->declared_before(*other)) {
-            // `typedef struct { ... } own;` has the body in it.
-            const local_name found = declared_at(*each, other->at, each->tokens().size(), own);
-            const bool is_around = each == open.file && found.what == local_name::kind::other &&
-                                   other->at < open.at && open.at < found.behind;
-            if (!is_around && !each->is_any_at(other->at - 1, "struct class ::")) return own;
-        }
-    }
-    return name_scopes{memory, *open.file, open.at, function, knowledge}.path_of_body(open.at);
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SOURCE_PATH_IN_FILES_HPP
-
 // thrown_value.hpp - finds the `throw` at the place where the memory of an exception is asked for.
 
 #ifndef ALLOCSCOPE_TYPES_THROWN_VALUE_HPP
@@ -31702,7 +31874,7 @@ public:
         // Of what may be an alias of a pointer
         if (written.contains("remove_pointer") && !written.contains("*")) return true;
         const text type = pretty_type(memory_, written);
-        if (has_expression(type)) return true;
+        if (needs_compiler(type)) return true;
         const std::size_t begin = type.starts_with("const ") ? 6 : 0;
         const std::size_t at = type.rfind('>');
         if (at == no_position || !type.substr(at + 1).starts_with("::")) return false;
@@ -31729,23 +31901,6 @@ public:
 
     // "" for a type that clang names after its place: "box<(lambda at /home/main.cpp:3:9)>".
     static text named(text type) noexcept { return type.contains("(lambda at ") ? text{} : type; }
-
-    // Whether a type has parts that only the compiler can read: `std::invoke_result_t<F>`,
-    // `buffer<16 + 8>`, `buffer<sizeof(T)>`.
-    static bool has_expression(text type) noexcept {
-        if (type.contains("sizeof") || type.find_first_of("+/%?") != no_position) return true;
-        std::size_t name = 0;
-        for (std::size_t at = 0; at < type.size(); ++at) {
-            const char sign = type[at];
-            if (is_name_character(sign) || sign == ':') continue;
-            const text word = type.substr(name, at - name);
-            const bool is_number = !word.empty() && word[0] >= '0' && word[0] <= '9';
-            if (is_number && (sign == '*' || sign == '-')) return true;
-            if (sign == '<' && word.starts_with("std::") && word.ends_with("_t")) return true;
-            name = at + 1;
-        }
-        return false;
-    }
 
     // The compiler has deduced the type of p in `auto* p = new box{1};`. In `return new box{1};` it
     // is that which the function returns, unless that is a class, which may be a base class.
@@ -32071,7 +32226,9 @@ inline text as_headers_say(read_names& names, const code_frame& frame, const sou
         const text path = path_in_files(names.scratch(), files, first, function, knowledge);
         if (!path.empty() && spelling.is_inside(path)) type = joined(names.scratch(), path, rest);
     }
-    return type;
+    if (!type.ends_with(">")) return type;
+    return with_paths(names.scratch(), included_files(sources, frame, file), type, file,
+                      expression.type_begin, expression.type_end, function, knowledge);
 }
 
 // The type of the `new` at the frame's line and column; "" if that is not certain. The frame must
@@ -32473,32 +32630,6 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // --- initialisers of members ---
-
-// Whether the `new` at `at`, in the class body at `open`, is in the initialiser of a member, and
-// not in a function, a parameter or another class.
-inline bool is_in_initialiser(const source_outline& file, std::size_t open, std::size_t at) {
-    bool has_sign = false;
-    while (--at > open) {
-        const text token = file.text_at(at);
-        const text behind = file.text_at(at + 1);
-        if (token == ";" || (token == "}" && !is_listed(behind, ", )"))) break;
-        if (is_listed(token, ") ] }") && file.partner(at) != 0) {
-            at = file.partner(at);
-        } else if (token == "(") {
-            has_sign = false;  // the sign belongs to a parameter or an argument
-        } else if (token == "=") {
-            has_sign = !file.is_at(at - 2, "using");
-        } else if (token == "{") {
-            const text before = file.text_at(at - 1);
-            const bool is_of_member =
-                is_word(before) && kind_of_block(file, at) == block_kind::of_function &&
-                !is_listed(before, "const noexcept override final try else do");
-            if (!is_of_member && !is_listed(before, "= ( ,")) return false;
-            has_sign = true;
-        }
-    }
-    return has_sign;
-}
 
 // The expressions in the member initialisers of the class whose body opens at `open`.
 inline list<const new_expression*> member_initialisers(arena& memory, const source_outline& file,
@@ -33548,6 +33679,23 @@ inline bool may_make_parts(const source_outline& file, std::size_t at) noexcept 
     return !file.is_any_at(at, "; {") || (file.is_at(at, "{") && !file.is_at(at - 1, ")"));
 }
 
+// The statement that a loop or a condition at `at` has without braces around it; `at` if it has
+// them, if parts may be made between its brackets, or if it is another statement.
+inline std::size_t bare_body(const source_outline& file, std::size_t at) noexcept {
+    const std::size_t first = at;
+    while (file.is_any_at(at, "for while if else")) {
+        std::size_t end = at;
+        if (!file.is_at(at, "else")) {
+            while (!file.is_any_at(end, "( ;")) ++end;
+            const std::size_t close = file.partner(end);
+            while (end < close && !file.is_at(end, "{")) ++end;
+            if (close == 0 || end < close) return first;
+        }
+        at = end + 1;
+    }
+    return file.is_at(at, "{") ? first : at;
+}
+
 // `line` if the statement on it may make parts; the first line of the nearest one above it, but
 // behind `open`, that may; 0: none may.
 inline int line_with_parts(const source_outline& file, std::size_t open, int line) noexcept {
@@ -33560,8 +33708,8 @@ inline int line_with_parts(const source_outline& file, std::size_t open, int lin
             if (file.is_any_at(at, ") ]") && file.partner(at) != 0) at = file.partner(at);
         }
         if (!may_make_parts(file, at)) continue;
-        if (found == 0) found = file.tokens()[at].line;
-        return found;
+        const int begin = static_cast<int>(file.tokens()[bare_body(file, at)].line);
+        return found == 0 || begin > found ? begin : found;
     }
     return 0;
 }
@@ -33964,7 +34112,7 @@ inline found_token find_initialiser(arena& memory, const list<code_frame>& frame
     if (!is_body && !file->is_word_at(place)) return {};
     const borrowed_memory meanwhile{memory};
     const function_name function = parse_function_name(memory, frame.function);
-    if (!is_constructor(function)) return {};
+    if (!is_constructor(function) && function.components.size() != 1) return {};
     // One that the compiler made to copy or move an object initialises nothing anew.
     if (!is_body && frame.function.ends_with("&)")) return {};
     const text name = function.last().name;
@@ -33976,6 +34124,32 @@ inline found_token find_initialiser(arena& memory, const list<code_frame>& frame
     text callee = called.last().name;
     if (callee == "basic_string") callee = "string";
     return {owner.file, initialiser_for(owner, callee, *file, is_body ? brace - 1 : 0)};
+}
+
+// Whether what the constructor of frame `at`, which the compiler made, asks for itself may be a
+// `new` in the initialiser of a member. Otherwise it is one in a default argument:
+//
+//     struct shown { explicit shown(theme* t = new theme); };
+//     struct window : shown {};                                g++ and clang place it here
+//     window main_window;                                      the row gets this line
+inline bool may_ask_in_initialiser(arena& memory, const code_frame& frame, source_cache& sources) {
+    const source_outline* const file = source_of(frame, sources);
+    if (file == nullptr) return true;
+    const borrowed_memory meanwhile{memory};
+    const function_name function = parse_function_name(memory, frame.function);
+    const std::size_t at = file->token_from(frame.line, frame.column);
+    if (!function.is_known() || file->text_at(at) != function.last().name) return true;
+    const std::size_t open =
+        class_of_constructor(sources, frame, *file, at, function.last().name).at;
+    if (open == 0) return true;
+    for (std::size_t i = open; i < file->partner(open); ++i) {
+        const text word = file->text_at(i);
+        const bool is_upper = file->is_word_at(i) && word.find_first_of(lower_case) == text::npos;
+        // A macro may write whole members.
+        if (file->is_macro(word) || (is_upper && file->is_at(i + 1, "("))) return true;
+        if (word == "new" && is_in_initialiser(*file, open, i)) return true;
+    }
+    return false;
 }
 
 }  // namespace symbolize
@@ -34234,9 +34408,10 @@ inline std::size_t user_line(const asked_stack& stack, const own_folder_source& 
         if (stack.owners[i].is_unloaded) return i;
         if (!stack.has_line(i) || !stack.is_users_by_name(i)) continue;
         if (stack.is_in_library(i, own)) continue;
-        // What a constructor asks for itself is a `new` in the initialiser of a member.
-        if (i == stack.asking_frame) return i;
-        if (!is_implicit_function(stack.frames[i], stack.sources)) return i;
+        const code_frame& frame = stack.frames[i];
+        if (!is_implicit_function(frame, stack.sources)) return i;
+        if (i == stack.asking_frame && may_ask_in_initialiser(stack.scratch, frame, stack.sources))
+            return i;
         if (find_initialiser(stack.scratch, stack.frames, i, stack.sources).at != 0) return i;
         if (made > i || made + 1 == i) made = i;  // the outermost of those that call each other
     }
@@ -34383,12 +34558,20 @@ inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sour
     if (sign != '}' && sign != '[' && !is_name) return {};
     const std::size_t open = body_of(*file, at);
     if (open == 0 || !is_coroutine_body(*file, open)) return {};
-    frame.line = file->tokens()[name_of_body(*file, open)].line;
+    const std::size_t named = name_of_body(*file, open);
+    frame.line = file->tokens()[named].line;
     frame.column = 0;
     frame.is_nearby = true;
     text function = pretty_function(memory, frame.function);
     // With -g1, g++ does not name the scopes of an inlined lambda.
     if (function.starts_with("operator()")) function = "{lambda}";
+    const function_name name = parse_function_name(memory, function);
+    if (name.components.size() == 1 && function != "{lambda}") {
+        // Nor does clang name those of an inlined function.
+        const type_knowledge nothing;
+        const name_scopes place{memory, *file, named, name, nothing};
+        function = joined(memory, place.scopes_around_place(), function);
+    }
     function = without_unnamed_namespaces(memory, function);
     const text whole = parse_function_name(memory, function).whole;
     return joined(memory, "frame of ", whole.empty() ? function : whole, "()");
@@ -34952,6 +35135,11 @@ private:
         call.jumped = nullptr;
         list<symbolize::symbolizer::jump_place> places{scratch_};
         symbols_.find_jumps(at.address + 1, to, call.home, places);
+        if (places.empty() && to != nullptr && !to->frames.empty() &&
+            symbolize::is_member_of_container(names_.of(to->frames.back().function).call)) {
+            const std::uint64_t behind = symbols_.only_jump_to(at.address + 1, *to, call.home);
+            if (behind != 0) places.push_back({behind, call.home});
+        }
         for (const symbolize::symbolizer::jump_place& each : places) {
             const code_location& location = symbols_.resolve(each.behind - 1, each.home);
             if (!has_own_line(location.frames)) continue;

@@ -98,6 +98,15 @@ public:
         return is_seen;
     }
 
+    // The namespaces and classes around the place, each followed by "::".
+    text scopes_around_place() const {
+        std::size_t block = block_around(place_);
+        while (block != 0 && kind_of_block(file_, block) == block_kind::of_function) {
+            block = block_around(block);
+        }
+        return path_of(block, {});
+    }
+
 protected:
     // `slot` in a member of ring<int>, whose body opens at `outer`, is ring<int>::slot. "" if the
     // function is a member of no such instance.
@@ -190,15 +199,6 @@ private:
         return found.empty() || may_inherit(found, function) ? text{} : found;
     }
 
-    // The namespaces and classes around the place, each followed by "::".
-    text scopes_around_place() const {
-        std::size_t block = block_around(place_);
-        while (block != 0 && kind_of_block(file_, block) == block_kind::of_function) {
-            block = block_around(block);
-        }
-        return path_of(block, {});
-    }
-
     // The path of a name in the block at `block`; "" if it may depend on a template.
     text path_of(std::size_t block, text name) const {
         if (!file_.headers_around(memory_, file_.scope_of(block + 1)).empty()) return {};
@@ -254,13 +254,9 @@ private:
     // Whether a base of the class whose body opens at `body` may have a type with that name. It has
     // none if the file shows what all bases declare.
     bool may_be_in_base(text word, std::size_t body) const {
-        std::size_t at = body;
-        while (at > 0 && !file_.is_any_at(at - 1, ": struct class ; }")) --at;
-        if (!file_.is_at(at - 1, ":")) return false;
-        for (; at < body; ++at) {
-            if (file_.is_any_at(at, "public protected private virtual ,")) continue;
-            const std::size_t base =
-                file_.is_any_at(at + 1, ", {") ? body_of_class(file_, file_.text_at(at)) : 0;
+        for (const std::size_t at : searched_bases(memory_, file_, body)) {
+            const bool is_bare = !file_.is_at(at - 1, "::") && !file_.is_at(at + 1, "<");
+            const std::size_t base = is_bare ? body_of_class(file_, file_.text_at(at)) : 0;
             const std::size_t around = block_around(base);
             const bool is_visible = around == 0 || file_.partner(around) > body;
             if (base == 0 || base >= body || !is_visible || may_be_in_base(word, base)) return true;

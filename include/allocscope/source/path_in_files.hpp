@@ -28,17 +28,12 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Whether a class has a base that the files do not define, which may have types of its own.
-inline bool has_other_base(const source_files& files, text name, int left = 8) {
+inline bool has_other_base(arena& memory, const source_files& files, text name, int left = 8) {
     const found_token open = class_in_files(files, name);
     if (open.at == 0) return left < 8;  // the function is in a namespace
-    std::size_t at = open.at;
-    while (!open.file->is_any_at(at - 1, ": struct class union")) --at;
-    if (!open.file->is_at(at - 1, ":")) return false;
-    for (; at < open.at; ++at) {
-        const bool is_base = open.file->is_any_at(at + 1, ", {");
-        if (left == 0 || (is_base && has_other_base(files, open.file->text_at(at), left - 1))) {
-            return true;
-        }
+    for (const std::size_t base : searched_bases(memory, *open.file, open.at)) {
+        const text own = open.file->text_at(base);
+        if (left == 0 || has_other_base(memory, files, own, left - 1)) return true;
     }
     return false;
 }
@@ -50,7 +45,7 @@ inline text path_in_files(arena& memory, const source_files& files, text own,
     const found_token open = class_in_files(files, own);
     const std::size_t count = function.components.size();
     if (open.at == 0) return own;
-    if (count > 1 && has_other_base(files, function.components[count - 2].name)) return own;
+    if (count > 1 && has_other_base(memory, files, function.components[count - 2].name)) return own;
     for (const source_outline* each : files) {
         const name_declaration* other = each->last_declared(own);
         for (; other != nullptr; other = each->declared_before(*other)) {
@@ -62,6 +57,38 @@ inline text path_in_files(arena& memory, const source_files& files, text own,
         }
     }
     return name_scopes{memory, *open.file, open.at, function, knowledge}.path_of_body(open.at);
+}
+
+// Where a type has a name without scopes; no_position: nowhere.
+inline std::size_t find_bare(text type, text own) {
+    std::size_t at = type.find(own);
+    for (; at != no_position; at = type.find(own, at + 1)) {
+        const std::size_t behind = at + own.size();
+        const char before = at == 0 ? ' ' : type[at - 1];
+        const char after = behind == type.size() ? ' ' : type[behind];
+        const bool is_whole = !is_name_character(before) && !is_name_character(after);
+        if (is_whole && before != ':' && after != ':') return at;
+    }
+    return at;
+}
+
+// The type, in which the names of the tokens from `begin` to `end` of the file have the paths of
+// classes that only those files show. Names that have scopes or are described stay.
+inline text with_paths(arena& memory, const source_files& files, text type,
+                       const source_outline& file, std::size_t begin, std::size_t end,
+                       const function_name& function, const type_knowledge& knowledge) {
+    const name_scopes place{memory, file, begin, function, knowledge};
+    for (std::size_t at = begin; at < end; ++at) {
+        const text own = file.text_at(at);
+        if (!file.is_word_at(at) || knowledge.kind_of(own) >= name_kind::type) continue;
+        if (file.is_at(at + 1, "::") || file.is_at(at - 1, "::")) continue;
+        const std::size_t found = find_bare(type, own);
+        if (found == no_position) continue;
+        const text path = path_in_files(memory, files, own, function, knowledge);
+        if (path.size() <= own.size() || !place.is_inside(path)) continue;
+        type = joined(memory, type.substr(0, found), path, type.substr(found + own.size()));
+    }
+    return type;
 }
 
 }  // namespace symbolize

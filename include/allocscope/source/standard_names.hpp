@@ -45,6 +45,23 @@ ALLOCSCOPE_INLINE bool is_standard_class(text word) noexcept {
         "strong_ordering weak_ordering partial_ordering");
 }
 
+// Whether a type has parts that only the compiler can read: `std::invoke_result_t<F>`,
+// `buffer<16 + 8>`, `buffer<sizeof(T)>`.
+inline bool needs_compiler(text type) noexcept {
+    if (type.contains("sizeof") || type.find_first_of("+/%?") != no_position) return true;
+    std::size_t name = 0;
+    for (std::size_t at = 0; at < type.size(); ++at) {
+        const char sign = type[at];
+        if (is_name_character(sign) || sign == ':') continue;
+        const text word = type.substr(name, at - name);
+        const bool is_number = !word.empty() && word[0] >= '0' && word[0] <= '9';
+        if (is_number && (sign == '*' || sign == '-')) return true;
+        if (sign == '<' && word.starts_with("std::") && word.ends_with("_t")) return true;
+        name = at + 1;
+    }
+    return false;
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_COLD_END

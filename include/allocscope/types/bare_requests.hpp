@@ -30,6 +30,7 @@
 #include <allocscope/source/declared_variable.hpp>
 #include <allocscope/source/new_expressions.hpp>
 #include <allocscope/source/source_cache.hpp>
+#include <allocscope/source/standard_names.hpp>
 #include <allocscope/spelling/function_name.hpp>
 #include <allocscope/spelling/name_brackets.hpp>
 #include <allocscope/symbols/code_location.hpp>
@@ -250,6 +251,7 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         frame.function = called_name(names, frames, at, sources, knowledge);
         const text type = type_of_object(names, frame, function, sources, knowledge);
         element = element_of_class(names.memory(), type, container->classes);
+        if (needs_compiler(element)) return unknown_type();
         element = without_integer_aliases(names.memory(), element);
         evidence = type_evidence::source_text;
     }

@@ -18,6 +18,7 @@
 #include <allocscope/source/declared_variable.hpp>
 #include <allocscope/source/included_files.hpp>
 #include <allocscope/source/new_expressions.hpp>
+#include <allocscope/source/path_in_files.hpp>
 #include <allocscope/source/source_cache.hpp>
 #include <allocscope/source/source_tokens.hpp>
 #include <allocscope/source/type_spelling.hpp>
@@ -137,8 +138,10 @@ inline text type_of_member(read_names& names, const code_frame& frame, const sou
     const declared_variable found = object_of(
         *open.file, member_of(*open.file, open.at, file.text_at(name)), file.is_at(name + 1, "->"));
     if (!found.is_known()) return {};
-    return spelled_elsewhere(names.scratch(), *open.file, found.at, found.begin, found.end,
-                             function, knowledge);
+    const text type = spelled_elsewhere(names.scratch(), *open.file, found.at, found.begin,
+                                        found.end, function, knowledge);
+    return with_paths(names.scratch(), included_files(sources, frame, file), type, *open.file,
+                      found.begin, found.end, function, knowledge);
 }
 
 // The type of the object whose member function or constructor is called at the place of a frame, as

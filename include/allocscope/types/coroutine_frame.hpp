@@ -21,8 +21,10 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/source/name_scopes.hpp>
 #include <allocscope/source/new_expressions.hpp>
 #include <allocscope/source/source_cache.hpp>
+#include <allocscope/source/type_knowledge.hpp>
 #include <allocscope/spelling/function_name.hpp>
 #include <allocscope/spelling/pretty_function.hpp>
 #include <allocscope/spelling/pretty_type.hpp>
@@ -104,12 +106,20 @@ inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sour
     if (sign != '}' && sign != '[' && !is_name) return {};
     const std::size_t open = body_of(*file, at);
     if (open == 0 || !is_coroutine_body(*file, open)) return {};
-    frame.line = file->tokens()[name_of_body(*file, open)].line;
+    const std::size_t named = name_of_body(*file, open);
+    frame.line = file->tokens()[named].line;
     frame.column = 0;
     frame.is_nearby = true;
     text function = pretty_function(memory, frame.function);
     // With -g1, g++ does not name the scopes of an inlined lambda.
     if (function.starts_with("operator()")) function = "{lambda}";
+    const function_name name = parse_function_name(memory, function);
+    if (name.components.size() == 1 && function != "{lambda}") {
+        // Nor does clang name those of an inlined function.
+        const type_knowledge nothing;
+        const name_scopes place{memory, *file, named, name, nothing};
+        function = joined(memory, place.scopes_around_place(), function);
+    }
     function = without_unnamed_namespaces(memory, function);
     const text whole = parse_function_name(memory, function).whole;
     return joined(memory, "frame of ", whole.empty() ? function : whole, "()");

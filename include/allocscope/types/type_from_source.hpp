@@ -145,7 +145,7 @@ public:
         // Of what may be an alias of a pointer
         if (written.contains("remove_pointer") && !written.contains("*")) return true;
         const text type = pretty_type(memory_, written);
-        if (has_expression(type)) return true;
+        if (needs_compiler(type)) return true;
         const std::size_t begin = type.starts_with("const ") ? 6 : 0;
         const std::size_t at = type.rfind('>');
         if (at == no_position || !type.substr(at + 1).starts_with("::")) return false;
@@ -172,23 +172,6 @@ public:
 
     // "" for a type that clang names after its place: "box<(lambda at /home/main.cpp:3:9)>".
     static text named(text type) noexcept { return type.contains("(lambda at ") ? text{} : type; }
-
-    // Whether a type has parts that only the compiler can read: `std::invoke_result_t<F>`,
-    // `buffer<16 + 8>`, `buffer<sizeof(T)>`.
-    static bool has_expression(text type) noexcept {
-        if (type.contains("sizeof") || type.find_first_of("+/%?") != no_position) return true;
-        std::size_t name = 0;
-        for (std::size_t at = 0; at < type.size(); ++at) {
-            const char sign = type[at];
-            if (is_name_character(sign) || sign == ':') continue;
-            const text word = type.substr(name, at - name);
-            const bool is_number = !word.empty() && word[0] >= '0' && word[0] <= '9';
-            if (is_number && (sign == '*' || sign == '-')) return true;
-            if (sign == '<' && word.starts_with("std::") && word.ends_with("_t")) return true;
-            name = at + 1;
-        }
-        return false;
-    }
 
     // The compiler has deduced the type of p in `auto* p = new box{1};`. In `return new box{1};` it
     // is that which the function returns, unless that is a class, which may be a base class.
@@ -514,7 +497,9 @@ inline text as_headers_say(read_names& names, const code_frame& frame, const sou
         const text path = path_in_files(names.scratch(), files, first, function, knowledge);
         if (!path.empty() && spelling.is_inside(path)) type = joined(names.scratch(), path, rest);
     }
-    return type;
+    if (!type.ends_with(">")) return type;
+    return with_paths(names.scratch(), included_files(sources, frame, file), type, file,
+                      expression.type_begin, expression.type_end, function, knowledge);
 }
 
 // The type of the `new` at the frame's line and column; "" if that is not certain. The frame must

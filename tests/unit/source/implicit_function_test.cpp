@@ -57,6 +57,7 @@ TEST_CASE("implicit_function: the copy of a lambda") {
     };
     const char* made = "auto f(std::string s) { return @[s] { return s.size(); }; }\n";
     CHECK(is_implicit(made, "", false));
+    CHECK(is_implicit(made, "(lambda at /home/f.cpp:1:31)", false));  // clang -g1
     CHECK(is_implicit(made, "f(std::string)::{lambda()#1}::f({lambda()#1} const&)", false));
     CHECK_FALSE(is_implicit(made, "f(std::string)::{lambda()#1}::operator()() const", false));
     CHECK_FALSE(is_implicit(made, "f(std::string)", false));

@@ -47,6 +47,18 @@ TEST_CASE("path_in_files: a class of a header has the scopes that the header sho
     CHECK(type_of("sink = @new page", in_order,
                   "struct base : other {}; struct order : base {};\n") == "page");
     CHECK(type_of("sink = @new page", in_order, "struct order : order {};\n") == "page");
+    // Also one with arguments.
+    CHECK(type_of("sink = @new page", in_order,
+                  "template <class T> struct base {}; struct order : base<int> {};\n") ==
+          "app::page");
+    CHECK(type_of("sink = @new page", in_order,
+                  "template <class T> struct base : other {}; struct order : base<int> {};\n") ==
+          "page");
+    // So have the arguments of a template.
+    CHECK(type_of("sink = @new grid<page>") == "app::grid<app::page>");
+    CHECK(type_of("sink = @new std::pair<page, page*>") == "std::pair<app::page, app::page*>");
+    CHECK(type_of("sink = @new grid<other::page>") == "app::grid<other::page>");
+    CHECK(type_of("sink = @new grid<page>", "main") == "grid<page>");
     // Another declaration of that name may be meant.
     CHECK(type_of("sink = @new twice") == "twice");
     CHECK(type_of("sink = @new page", "app::store::add()", "namespace b { struct page {}; }\n") ==
@@ -101,4 +113,24 @@ TEST_CASE("path_in_files: a class that a typedef names has the scopes of the typ
     CHECK(type_of("using namespace deep;", "thing", "f()") == "deep::thing");
     CHECK(type_of("namespace n { using namespace deep; }", "thing", "f()") == "thing");
     CHECK(type_of("using namespace other;", "thing", "f()") == "thing");
+}
+
+TEST_CASE("path_in_files: a base that depends on a template has no names for the class") {
+    const source_file header{"namespace app {\nstruct page { int n; };\n}\n"};
+    const std::string name = header.path().substr(header.path().rfind('/') + 1);
+    const auto type_of = [&](const std::string& bases) {
+        const marked_source marked{"#include \"" + name +
+                                   "\"\nnamespace app { template <class T> struct order : " +
+                                   bases + " { void add() { sink = @new page; } }; }"};
+        allocscope::symbolize::type_knowledge knowledge;
+        knowledge.kind = [](void*, allocscope::plain::text) {
+            return allocscope::symbolize::name_kind::undescribed;
+        };
+        return type_at(marked.path(), marked.line(), marked.column(), "app::order<int>::add()",
+                       knowledge);
+    };
+    CHECK(type_of("T") == "app::page");
+    CHECK(type_of("public virtual T, private lib::other<std::pair<T, T>>") == "app::page");
+    CHECK(type_of("other") == "page");
+    CHECK(type_of("T, other") == "page");
 }

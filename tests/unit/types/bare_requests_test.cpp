@@ -104,6 +104,20 @@ TEST_CASE("bare_requests: functions of a container that name its class in an arg
     CHECK(shrunk("operator=") == "?");
 }
 
+TEST_CASE("bare_requests: an element that only the compiler can name") {
+    const auto grown = [](const char* element) {
+        const std::string source = std::string{"void load(std::vector<"} + element + ">& v) { v.";
+        return type_of({{"allocate", "bits/new_allocator.h"},
+                        {"_M_allocate", "bits/stl_vector.h"},
+                        {"reserve", "bits/vector.tcc"}},
+                       source + "@reserve(3); }");
+    };
+    CHECK(grown("part") == "part");
+    CHECK(grown("other_t<part>") == "other_t<part>");
+    CHECK(grown("std::ranges::range_value_t<part>") == "?");
+    CHECK(grown("std::pair<int, std::add_const_t<part>>") == "?");
+}
+
 TEST_CASE("bare_requests: an assignment by the user") {
     const auto of = [](const std::vector<library_frame>& functions, const std::string& statement) {
         std::vector<library_frame> stack{{"allocate", "bits/new_allocator.h"},

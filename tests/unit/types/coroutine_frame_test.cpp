@@ -50,6 +50,16 @@ TEST_CASE("coroutine_frame: the name of the function is whole") {
           "frame of main::{lambda}() at 1");
 }
 
+TEST_CASE("coroutine_frame: clang -g1 names an inlined function without its scopes") {
+    const auto named = [](const std::string& before) {
+        return frame_at_mark(before + " task @run(int n) { co_return n; } }\n", "run");
+    };
+    CHECK(named("namespace app { namespace {} inline namespace v1 {} namespace net {") ==
+          "frame of app::net::run() at 1");
+    CHECK(named("namespace app { struct server {") == "frame of app::server::run() at 1");
+    CHECK(named("namespace {") == "frame of run() at 1");
+}
+
 TEST_CASE("coroutine_frame: a function that only names coroutines has no frame") {
     CHECK(frame_at_mark("void run(int n) {\n    work(n);\n@}\n").empty());
     CHECK(frame_at_mark("void run(int n) {\n    co_spawn(n, work);\n@}\n").empty());

@@ -26632,17 +26632,19 @@ public:
     // A function that ends with a call may jump, and is not on the stack then. Finds the jumps from
     // the function that is called before a return address to that of `inner`, or for null to one
     // that allocates, outermost first. None if a function on the way may have left by another jump.
-    void find_jumps(std::uint64_t return_address, const code_location* inner,
+    // Returns whether the call is one by a pointer, which may lead anywhere.
+    bool find_jumps(std::uint64_t return_address, const code_location* inner,
                     const detail::met_module* home, list<jump_place>& found) {
         constexpr std::size_t most_jumps = 8;
         code_owner in = owner_of(return_address - 1, home);
-        if (in.object == nullptr || !in.object->is_readable()) return;
+        if (in.object == nullptr || !in.object->is_readable()) return false;
         code_target at = in.object->functions().code().called_by(return_address - in.base);
-        if (inner != nullptr && begins_at(*inner, in, at)) return;  // as nearly all calls
+        if (inner != nullptr && begins_at(*inner, in, at)) return false;  // as nearly all calls
+        if (at.address == 0) return true;
         // In libstdc++, operator new[] jumps to operator new.
         if (inner != nullptr && is_allocating(inner->symbol)) inner = nullptr;
         const std::uint64_t target = in.base + at.address;
-        if (inner == nullptr && target == allocating_) return;
+        if (inner == nullptr && target == allocating_) return false;
         while (at.address != 0) {
             const bool is_known =
                 !at.is_word && in.object->functions().anywhere_at(at.address).begins_at(at.address);
@@ -26657,7 +26659,7 @@ public:
                     at = {at.address - in.base, false};
                 } else {
                     const link_end end = followed(inner, return_address, home, at);
-                    if (end == link_end::sought) return;
+                    if (end == link_end::sought) return false;
                     if (end == link_end::unknown) break;
                     in = owner_of(home->start, home);
                 }
@@ -26666,27 +26668,24 @@ public:
             const bool is_sought =
                 inner == nullptr ? functions.allocates_at(at.address) : begins_at(*inner, in, at);
             if (is_sought && inner == nullptr && found.empty()) allocating_ = target;
-            if (is_sought) return;
+            if (is_sought) return false;
             if (found.size() == most_jumps) break;
             const function_exit& exit = in.object->exits().only_exit(at.address);
             if (exit.behind == 0) break;
             found.push_back({in.base + exit.behind, home});
-            if (inner == nullptr && exit.allocates) return;
+            if (inner == nullptr && exit.allocates) return false;
             at = exit.target;
         }
         found.clear();
+        return false;
     }
 
-    // If the call before a return address is one by a pointer: the address behind the only jump in
-    // the module by which the function of `inner` can have been reached then, if only its name
-    // leads to that; 0: it is not certain.
+    // For a call by a pointer: the address behind the only jump in the module by which the function
+    // of `inner` can have been reached then, if only its name leads to that; 0: it is not certain.
     std::uint64_t only_jump_to(std::uint64_t return_address, const code_location& inner,
                                const detail::met_module* home) {
         const code_owner in = owner_of(return_address - 1, home);
         if (in.object == nullptr || !in.object->is_readable() || inner.module != in.path) return 0;
-        const code_target called =
-            in.object->functions().code().called_by(return_address - in.base);
-        if (called.address != 0) return 0;
         const std::uint64_t begin = inner.module_offset - inner.symbol_offset;
         const std::uint64_t behind = in.object->exits().only_entry(begin);
         return behind == 0 || in.object->is_exported(begin) ? 0 : in.base + behind;
@@ -29834,12 +29833,19 @@ inline text with_paths(arena& memory, const source_files& files, text type,
     for (std::size_t at = begin; at < end; ++at) {
         const text own = file.text_at(at);
         if (!file.is_word_at(at) || knowledge.kind_of(own) >= name_kind::type) continue;
-        if (file.is_at(at + 1, "::") || file.is_at(at - 1, "::")) continue;
-        const std::size_t found = find_bare(type, own);
+        if (file.is_at(at + 1, "::")) continue;
+        text written = own;
+        std::size_t first = at;
+        for (; first > begin + 1 && file.is_at(first - 1, "::"); first -= 2) {
+            written = joined(memory, file.text_at(first - 2), "::", written);
+        }
+        const std::size_t found = find_bare(type, written);
         if (found == no_position) continue;
         const text path = path_in_files(memory, files, own, function, knowledge);
-        if (path.size() <= own.size() || !place.is_inside(path)) continue;
-        type = joined(memory, type.substr(0, found), path, type.substr(found + own.size()));
+        if (path.size() <= written.size() || !path.ends_with(written)) continue;
+        const text scope = path.substr(0, path.size() - written.size());
+        if (!scope.ends_with("::") || !place.is_inside(scope)) continue;
+        type = joined(memory, type.substr(0, found), path, type.substr(found + written.size()));
     }
     return type;
 }
@@ -34409,9 +34415,10 @@ inline std::size_t user_line(const asked_stack& stack, const own_folder_source& 
         if (!stack.has_line(i) || !stack.is_users_by_name(i)) continue;
         if (stack.is_in_library(i, own)) continue;
         const code_frame& frame = stack.frames[i];
+        const bool is_asking = i == stack.asking_frame;
+        if (is_asking && !frame.is_implicit && !frame.may_be_implicit) return i;  // as most do
         if (!is_implicit_function(frame, stack.sources)) return i;
-        if (i == stack.asking_frame && may_ask_in_initialiser(stack.scratch, frame, stack.sources))
-            return i;
+        if (is_asking && may_ask_in_initialiser(stack.scratch, frame, stack.sources)) return i;
         if (find_initialiser(stack.scratch, stack.frames, i, stack.sources).at != 0) return i;
         if (made > i || made + 1 == i) made = i;  // the outermost of those that call each other
     }
@@ -35134,8 +35141,8 @@ private:
         call.jumps_to = to;
         call.jumped = nullptr;
         list<symbolize::symbolizer::jump_place> places{scratch_};
-        symbols_.find_jumps(at.address + 1, to, call.home, places);
-        if (places.empty() && to != nullptr && !to->frames.empty() &&
+        const bool is_by_pointer = symbols_.find_jumps(at.address + 1, to, call.home, places);
+        if (is_by_pointer && to != nullptr && !to->frames.empty() &&
             symbolize::is_member_of_container(names_.of(to->frames.back().function).call)) {
             const std::uint64_t behind = symbols_.only_jump_to(at.address + 1, *to, call.home);
             if (behind != 0) places.push_back({behind, call.home});

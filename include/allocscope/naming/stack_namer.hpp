@@ -280,8 +280,8 @@ private:
         call.jumps_to = to;
         call.jumped = nullptr;
         list<symbolize::symbolizer::jump_place> places{scratch_};
-        symbols_.find_jumps(at.address + 1, to, call.home, places);
-        if (places.empty() && to != nullptr && !to->frames.empty() &&
+        const bool is_by_pointer = symbols_.find_jumps(at.address + 1, to, call.home, places);
+        if (is_by_pointer && to != nullptr && !to->frames.empty() &&
             symbolize::is_member_of_container(names_.of(to->frames.back().function).call)) {
             const std::uint64_t behind = symbols_.only_jump_to(at.address + 1, *to, call.home);
             if (behind != 0) places.push_back({behind, call.home});

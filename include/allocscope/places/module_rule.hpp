@@ -143,9 +143,10 @@ inline std::size_t user_line(const asked_stack& stack, const own_folder_source& 
         if (!stack.has_line(i) || !stack.is_users_by_name(i)) continue;
         if (stack.is_in_library(i, own)) continue;
         const code_frame& frame = stack.frames[i];
+        const bool is_asking = i == stack.asking_frame;
+        if (is_asking && !frame.is_implicit && !frame.may_be_implicit) return i;  // as most do
         if (!is_implicit_function(frame, stack.sources)) return i;
-        if (i == stack.asking_frame && may_ask_in_initialiser(stack.scratch, frame, stack.sources))
-            return i;
+        if (is_asking && may_ask_in_initialiser(stack.scratch, frame, stack.sources)) return i;
         if (find_initialiser(stack.scratch, stack.frames, i, stack.sources).at != 0) return i;
         if (made > i || made + 1 == i) made = i;  // the outermost of those that call each other
     }

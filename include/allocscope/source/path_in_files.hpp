@@ -81,12 +81,19 @@ inline text with_paths(arena& memory, const source_files& files, text type,
     for (std::size_t at = begin; at < end; ++at) {
         const text own = file.text_at(at);
         if (!file.is_word_at(at) || knowledge.kind_of(own) >= name_kind::type) continue;
-        if (file.is_at(at + 1, "::") || file.is_at(at - 1, "::")) continue;
-        const std::size_t found = find_bare(type, own);
+        if (file.is_at(at + 1, "::")) continue;
+        text written = own;
+        std::size_t first = at;
+        for (; first > begin + 1 && file.is_at(first - 1, "::"); first -= 2) {
+            written = joined(memory, file.text_at(first - 2), "::", written);
+        }
+        const std::size_t found = find_bare(type, written);
         if (found == no_position) continue;
         const text path = path_in_files(memory, files, own, function, knowledge);
-        if (path.size() <= own.size() || !place.is_inside(path)) continue;
-        type = joined(memory, type.substr(0, found), path, type.substr(found + own.size()));
+        if (path.size() <= written.size() || !path.ends_with(written)) continue;
+        const text scope = path.substr(0, path.size() - written.size());
+        if (!scope.ends_with("::") || !place.is_inside(scope)) continue;
+        type = joined(memory, type.substr(0, found), path, type.substr(found + written.size()));
     }
     return type;
 }

@@ -100,17 +100,19 @@ public:
     // A function that ends with a call may jump, and is not on the stack then. Finds the jumps from
     // the function that is called before a return address to that of `inner`, or for null to one
     // that allocates, outermost first. None if a function on the way may have left by another jump.
-    void find_jumps(std::uint64_t return_address, const code_location* inner,
+    // Returns whether the call is one by a pointer, which may lead anywhere.
+    bool find_jumps(std::uint64_t return_address, const code_location* inner,
                     const detail::met_module* home, list<jump_place>& found) {
         constexpr std::size_t most_jumps = 8;
         code_owner in = owner_of(return_address - 1, home);
-        if (in.object == nullptr || !in.object->is_readable()) return;
+        if (in.object == nullptr || !in.object->is_readable()) return false;
         code_target at = in.object->functions().code().called_by(return_address - in.base);
-        if (inner != nullptr && begins_at(*inner, in, at)) return;  // as nearly all calls
+        if (inner != nullptr && begins_at(*inner, in, at)) return false;  // as nearly all calls
+        if (at.address == 0) return true;
         // In libstdc++, operator new[] jumps to operator new.
         if (inner != nullptr && is_allocating(inner->symbol)) inner = nullptr;
         const std::uint64_t target = in.base + at.address;
-        if (inner == nullptr && target == allocating_) return;
+        if (inner == nullptr && target == allocating_) return false;
         while (at.address != 0) {
             const bool is_known =
                 !at.is_word && in.object->functions().anywhere_at(at.address).begins_at(at.address);
@@ -125,7 +127,7 @@ public:
                     at = {at.address - in.base, false};
                 } else {
                     const link_end end = followed(inner, return_address, home, at);
-                    if (end == link_end::sought) return;
+                    if (end == link_end::sought) return false;
                     if (end == link_end::unknown) break;
                     in = owner_of(home->start, home);
                 }
@@ -134,27 +136,24 @@ public:
             const bool is_sought =
                 inner == nullptr ? functions.allocates_at(at.address) : begins_at(*inner, in, at);
             if (is_sought && inner == nullptr && found.empty()) allocating_ = target;
-            if (is_sought) return;
+            if (is_sought) return false;
             if (found.size() == most_jumps) break;
             const function_exit& exit = in.object->exits().only_exit(at.address);
             if (exit.behind == 0) break;
             found.push_back({in.base + exit.behind, home});
-            if (inner == nullptr && exit.allocates) return;
+            if (inner == nullptr && exit.allocates) return false;
             at = exit.target;
         }
         found.clear();
+        return false;
     }
 
-    // If the call before a return address is one by a pointer: the address behind the only jump in
-    // the module by which the function of `inner` can have been reached then, if only its name
-    // leads to that; 0: it is not certain.
+    // For a call by a pointer: the address behind the only jump in the module by which the function
+    // of `inner` can have been reached then, if only its name leads to that; 0: it is not certain.
     std::uint64_t only_jump_to(std::uint64_t return_address, const code_location& inner,
                                const detail::met_module* home) {
         const code_owner in = owner_of(return_address - 1, home);
         if (in.object == nullptr || !in.object->is_readable() || inner.module != in.path) return 0;
-        const code_target called =
-            in.object->functions().code().called_by(return_address - in.base);
-        if (called.address != 0) return 0;
         const std::uint64_t begin = inner.module_offset - inner.symbol_offset;
         const std::uint64_t behind = in.object->exits().only_entry(begin);
         return behind == 0 || in.object->is_exported(begin) ? 0 : in.base + behind;

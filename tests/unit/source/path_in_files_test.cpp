@@ -58,6 +58,8 @@ TEST_CASE("path_in_files: a class of a header has the scopes that the header sho
     CHECK(type_of("sink = @new grid<page>") == "app::grid<app::page>");
     CHECK(type_of("sink = @new std::pair<page, page*>") == "std::pair<app::page, app::page*>");
     CHECK(type_of("sink = @new grid<other::page>") == "app::grid<other::page>");
+    CHECK(type_of("sink = @new grid<store::entry>") == "app::grid<app::store::entry>");
+    CHECK(type_of("sink = @new grid<app::page>") == "app::grid<app::page>");
     CHECK(type_of("sink = @new grid<page>", "main") == "grid<page>");
     // Another declaration of that name may be meant.
     CHECK(type_of("sink = @new twice") == "twice");

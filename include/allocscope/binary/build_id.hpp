@@ -20,7 +20,7 @@
 #include <cstdint>  // uint8_t, uint32_t
 #include <cstring>  // memcmp, memcpy
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -61,6 +61,6 @@ inline build_id find_build_id(byte_view notes) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_BINARY_BUILD_ID_HPP

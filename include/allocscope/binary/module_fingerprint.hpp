@@ -22,7 +22,7 @@
 #include <cstdint>  // uint64_t
 #include <cstring>  // memcpy
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -63,6 +63,6 @@ inline std::uint64_t fingerprint_of(const void* page, const char* path) noexcept
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_BINARY_MODULE_FINGERPRINT_HPP

@@ -24,7 +24,7 @@
 #include <link.h>     // _r_debug, Elf64_Ehdr, Elf64_Phdr
 #include <pthread.h>  // pthread_mutex_t
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -65,6 +65,6 @@ ALLOCSCOPE_SLOW_PATH bool is_loader_lock_lost() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_PLATFORM_LOADER_LOCK_HPP

@@ -19,7 +19,7 @@
 #include <sys/uio.h>  // process_vm_readv
 #include <unistd.h>   // getpid
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -91,6 +91,6 @@ inline void probe_words(probed_word* words, std::size_t count) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP

@@ -30,7 +30,7 @@
 
 #include <cstdint>  // int64_t, uint32_t, uint64_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace detail {
 
@@ -104,6 +104,6 @@ ALLOCSCOPE_NOINLINE void count_detailed_death(thread_state& thread, cohort& born
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_RECORD_DETAILED_EVENTS_HPP

@@ -19,7 +19,7 @@
 
 #include <cstdint>  // uint64_t
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
@@ -117,6 +117,6 @@ inline bool type_knowledge::may_call_at(text file, int line, int column) const {
 
 }  // namespace symbolize
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SOURCE_TYPE_KNOWLEDGE_HPP

@@ -21,7 +21,7 @@
 
 #include <cstdint>  // int64_t, uint32_t, uint64_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace detail {
 
@@ -63,6 +63,6 @@ struct followed_peaks {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_STATE_FOLLOWED_PEAK_HPP

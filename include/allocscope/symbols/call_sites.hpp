@@ -23,7 +23,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint16_t, uint64_t
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
@@ -125,6 +125,6 @@ ALLOCSCOPE_NOINLINE std::uint64_t call_sites::called_before(
 
 }  // namespace symbolize
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_CALL_SITES_HPP

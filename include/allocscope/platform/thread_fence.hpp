@@ -20,7 +20,7 @@
 #include <sys/syscall.h>       // SYS_membarrier
 #include <unistd.h>            // syscall
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace detail {
 
@@ -43,6 +43,6 @@ ALLOCSCOPE_INLINE bool fence_all_threads() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP

@@ -34,7 +34,7 @@
 
 #include <cstdint>  // int64_t, uint32_t, uint64_t, uintptr_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace detail {
 
@@ -207,6 +207,6 @@ struct thread_state : thread_entry {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_STATE_THREAD_STATE_HPP

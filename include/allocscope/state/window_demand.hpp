@@ -17,7 +17,7 @@
 
 #include <cstdint>  // uint32_t, uint64_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace detail {
 
@@ -96,6 +96,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_STATE_WINDOW_DEMAND_HPP

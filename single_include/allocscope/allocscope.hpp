@@ -22680,8 +22680,13 @@ public:
                 if (may_be_within(type->within, function)) return {};
                 continue;
             }
-            const std::size_t bytes = type->qualified.size() - name.size();
-            if (!is_around(type->qualified.substr(0, bytes), function)) continue;
+            text scope = type->qualified.substr(0, type->qualified.size() - name.size());
+            while (scope.size() > 2 && is_inline_namespace(scope.substr(0, scope.size() - 2))) {
+                scope.remove_suffix(2);
+                scope = scope.substr(0, scope.rfind(':') + 1);
+            }
+            const std::size_t bytes = scope.size();
+            if (!is_around(scope, function)) continue;
             if (found.empty() || bytes > scope_bytes) {
                 found = type->qualified;
                 scope_bytes = bytes;
@@ -27742,7 +27747,10 @@ public:
             }
             const bool is_all = token == "(" && is_any_at(at - 1, "( ,");
             if (is_all && is_any_at(file_.partner(at) + 1, ") ,")) continue;
-            if (is_sizeof(at)) {
+            if (token == "offsetof" && is_at(at + 1, "(") && !found.has_type) {
+                is_sum = is_at(read_type(at + 2, found), ",");  // and what is behind it
+                if (!is_sum) return false;
+            } else if (is_sizeof(at)) {
                 if (found.has_type && is_sum) break;  // it is that of more
                 if (found.has_type) return false;
                 at = read_sizeof(at + 1, found);
@@ -27798,7 +27806,7 @@ private:
         for (std::size_t at = open; at < close; ++at) {
             if (is_sizeof(at)) return false;
         }
-        return read_characters(begin, found) || read_pointer(begin, found);
+        return read_characters(begin, close, found) || read_pointer(begin, found);
     }
 
     // Reads the `p`, `v.p` or `v->p` in `p = malloc(n)`, `T* p = malloc(n)`, `p = (T*)malloc(n)`.
@@ -27815,7 +27823,7 @@ private:
 
     // Reads the `char` in `= (char*)malloc(n)`, `= static_cast<char*>(malloc(n))` and
     // `char* p = malloc(n)`.
-    bool read_characters(std::size_t begin, new_expression& found) const {
+    bool read_characters(std::size_t begin, std::size_t close, new_expression& found) const {
         const bool has_cast = !is_at(begin - 1, "=");
         std::size_t star = begin - 2;
         const std::size_t before = is_at(star, "*") ? 2 : 3;  // this many tokens, the cast begins
@@ -27823,7 +27831,10 @@ private:
         std::size_t type = star - 1;
         if (!is_at(star, "*") || !is_at(type, "char")) return false;
         if (is_at(type - 1, "unsigned")) --type;
-        if (has_cast && !is_any_at(type - before, "= return")) return false;
+        // A cast may also be one of several values, `{1, (char*)malloc(n)}`.
+        const bool is_value =
+            is_any_at(type - before, "{ ,") && is_any_at(close + before - 1, ", }");
+        if (has_cast && !is_value && !is_any_at(type - before, "= return")) return false;
         found.type_begin = type;
         found.type_end = star;
         found.has_type = true;
@@ -28991,6 +29002,23 @@ ALLOCSCOPE_PURE inline std::size_t body_of_class(const source_outline& file, tex
     return file.is_at(own, "{") ? own : 0;
 }
 
+// Whether the last member of the class whose body opens at a token is `x[]`, `x[0]` or `x[1]`.
+ALLOCSCOPE_PURE inline bool has_open_end(const source_outline& file, std::size_t open) {
+    bool has_end = false;
+    bool is_member = true;
+    for (std::size_t at = open + 1; at < file.partner(open); ++at) {
+        if (file.is_any_at(at, "( static using typedef friend")) is_member = false;
+        const bool ends = file.is_at(at, ";") || (file.is_at(at, "{") && !is_member);
+        if (ends && is_member) {
+            const std::size_t bound = at - (file.is_any_at(at - 2, "0 1") ? 3 : 2);
+            has_end = file.is_at(at - 1, "]") && file.is_at(bound, "[");
+        }
+        if (ends) is_member = true;
+        if (file.partner(at) > at) at = file.partner(at);
+    }
+    return has_end;
+}
+
 // Searches the blocks around the token at `before`; what the innermost of them declares is meant.
 inline local_name find_local_name(const source_outline& file, std::size_t before, text name) {
     local_name innermost;
@@ -29070,6 +29098,11 @@ inline bool is_in_initialiser(const source_outline& file, std::size_t open, std:
             if (!is_of_member && !is_listed(before, "= ( ,")) return false;
             has_sign = true;
         }
+    }
+    // A block around it is that of a function, or another class.
+    for (; has_sign && at > open; --at) {
+        if (file.is_at(at, "{")) return false;
+        if (file.is_any_at(at, ") ] }") && file.partner(at) != 0) at = file.partner(at);
     }
     return has_sign;
 }
@@ -29558,7 +29591,13 @@ public:
                        name_.whole.starts_with(scope) || scopes_around_place().starts_with(scope);
         for (const name_declaration* each = file_.last_declared("namespace");
              each != nullptr && !is_seen; each = file_.declared_before(*each)) {
-            is_seen = is_around(*each) && scope == joined(memory_, path_behind(each->at + 2), "::");
+            if (!is_around(*each)) continue;
+            // What is named may be in a namespace around the directive.
+            const text used = joined(memory_, path_behind(each->at + 2), "::");
+            for (std::size_t block = each->block; !is_seen; block = block_around(block)) {
+                is_seen = path_of(block, used) == scope;
+                if (block == 0) break;
+            }
         }
         return is_seen;
     }
@@ -29570,6 +29609,15 @@ public:
             block = block_around(block);
         }
         return path_of(block, {});
+    }
+
+    // The path of what a declaration of the file names, and the scope that sees it, which is around
+    // an inline namespace. "" if it may depend on a template.
+    text path_of_declared(const name_declaration& each, text word, text& scope) const {
+        std::size_t seen_in = each.block;
+        while (is_inline_namespace(seen_in)) seen_in = block_around(seen_in);
+        scope = path_of(seen_in, {});
+        return path_of(each.block, word);
     }
 
 protected:
@@ -29640,28 +29688,56 @@ private:
     }
 
     // The path of the class that the file declares in the innermost scope around the function or
-    // the place; "" if that is not certain.
+    // the place, or takes there from another one: `using inner::item;`. "" if that is not certain.
     text declared_path(text word, text function) const {
         const bool is_bare = name_.components.size() < 2;  // with -g1, of an inlined function
         if (is_bare) function = scopes_around_place();
+        const name_declaration* innermost = nullptr;
         text found;
         for (const name_declaration* each = file_.last_declared(word); each != nullptr;
              each = file_.declared_before(*each)) {
-            if (file_.is_at(each->at - 2, "friend")) continue;
-            const text path = path_of(each->block, word);
-            const bool is_inside = path.size() > word.size() &&
-                                   function.starts_with(path.substr(0, path.size() - word.size()));
+            const bool is_late = each->at > place_ && file_.is_at(each->at, "using");
+            if (is_late || file_.is_at(each->at - 2, "friend")) continue;
+            text scope;
+            const text path = path_of_declared(*each, word, scope);
+            const bool is_inside = !scope.empty() && function.starts_with(scope);
             if (!is_inside && !is_around(*each)) {
                 // The function may be a member of that class, defined outside of it.
                 const bool is_of_class = kind_of_block(file_, each->block) == block_kind::of_class;
-                if (is_bare && is_of_class) return {};
+                if (is_bare && is_of_class && class_around_place() == 0) return {};
                 continue;
             }
-            const bool is_class = file_.is_any_at(each->at - 1, "struct class union enum");
-            if (path.empty() || !is_class) return {};
-            if (path.size() > found.size()) found = path;
+            if (path.empty()) return {};
+            if (path.size() < found.size()) continue;
+            const bool is_other = path != found || !is_class_at(each->at);
+            if (path.size() == found.size() && is_other) return {};
+            found = path;
+            innermost = each;
         }
-        return found.empty() || may_inherit(found, function) ? text{} : found;
+        if (innermost == nullptr || may_inherit(found, function)) return {};
+        if (is_class_at(innermost->at)) return found;
+        return file_.is_at(innermost->at, "using") ? path_of_used(*innermost, word) : text{};
+    }
+
+    ALLOCSCOPE_PURE bool is_class_at(std::size_t at) const {
+        return file_.is_any_at(at - 1, "struct class union enum");
+    }
+
+    // The path of the class that `using inner::item;` takes, if the file or the debug information
+    // has it in a scope around that.
+    text path_of_used(const name_declaration& used, text word) const {
+        const text written = path_behind(used.at + 1);
+        for (std::size_t block = used.block;; block = block_around(block)) {
+            const text path = written.empty() ? text{} : path_of(block, written);
+            if (path.empty()) return {};
+            const text scope = path.substr(0, path.size() - word.size());
+            if (knowledge_.qualified_in(word, scope) == path) return path;
+            for (const name_declaration* each = file_.last_declared(word); each != nullptr;
+                 each = file_.declared_before(*each)) {
+                if (is_class_at(each->at) && path_of(each->block, word) == path) return path;
+            }
+            if (block == 0) return {};
+        }
     }
 
     // The path of a name in the block at `block`; "" if it may depend on a template.
@@ -29680,6 +29756,11 @@ private:
             name = joined(memory_, scope, "::", name);
         }
         return name;
+    }
+
+    ALLOCSCOPE_PURE bool is_inline_namespace(std::size_t block) const {
+        while (file_.is_word_at(block - 1) && !file_.is_at(block, "inline")) --block;
+        return file_.is_at(block, "inline") && file_.is_at(block + 1, "namespace");
     }
 
     // The brace of the block around a token; 0: there is none.
@@ -29790,14 +29871,34 @@ inline bool has_other_base(arena& memory, const source_files& files, text name, 
     return false;
 }
 
-// The path of the only class `own` that the files define, if nothing else there has that name;
-// otherwise `own`.
+// The path of that of several classes `own` of the files which the innermost scope around the
+// function has; `own` if it is not certain.
+inline text path_around(arena& memory, const source_files& files, text own,
+                        const function_name& function, const type_knowledge& knowledge) {
+    const text around = plain_name(memory, function);
+    text found = own;
+    for (const source_outline* each : files) {
+        const name_declaration* other = each->last_declared(own);
+        for (; other != nullptr; other = each->declared_before(*other)) {
+            if (!each->is_any_at(other->at - 1, "struct class")) return own;
+            text scope;
+            const text path =
+                name_scopes{memory, *each, other->at, function, knowledge}.path_of_declared(
+                    *other, own, scope);
+            if (path.size() > found.size() && around.starts_with(scope)) found = path;
+        }
+    }
+    return found;
+}
+
+// The path of the only class `own` that the files define, if nothing else there has that name, or
+// of the one that is around the function; otherwise `own`.
 inline text path_in_files(arena& memory, const source_files& files, text own,
                           const function_name& function, const type_knowledge& knowledge) {
     const found_token open = class_in_files(files, own);
     const std::size_t count = function.components.size();
-    if (open.at == 0) return own;
     if (count > 1 && has_other_base(memory, files, function.components[count - 2].name)) return own;
+    if (open.at == 0) return path_around(memory, files, own, function, knowledge);
     for (const source_outline* each : files) {
         const name_declaration* other = each->last_declared(own);
         for (; other != nullptr; other = each->declared_before(*other)) {
@@ -30651,7 +30752,8 @@ inline text type_of_c_function(text name) noexcept {
     if (is_listed(name, "_dl_allocate_tls __tls_get_addr")) return "thread-local storage";
     constexpr text of_texts =
         "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
-        "__getdelim realpath getcwd _IO_file_doallocate";
+        "__getdelim realpath getcwd _IO_file_doallocate "
+        "fclose";  // gives the text of open_memstream its last size
     if (name == "wcsdup") return "wchar_t";
     if (name == "_IO_fdopen") return "FILE";
     return is_listed(name, of_texts) ? "char" : "";
@@ -31044,6 +31146,10 @@ inline text type_of_object(read_names& names, const code_frame& frame, text func
     }
     if (type.empty() && object.is_known() && object.begin != 0) {
         type = spelled_at(names, frame, *file, at, object.begin, object.end, knowledge);
+        if (!type.empty()) {
+            type = with_paths(names.scratch(), included_files(sources, frame, *file), type, *file,
+                              object.begin, object.end, names.of(frame.function).parts, knowledge);
+        }
     }
     return names.made(type);
 }
@@ -31810,13 +31916,15 @@ public:
         return named(type.empty() && !shares_place() ? of_pointer() : type);
     }
 
-    // Whether the file defines the class, and its last member is `x[]`, `x[0]` or `x[1]`, which
-    // stands for as many as there is memory for.
+    // Whether the file, or a header of the project, defines the class with an array at its end,
+    // which stands for as many as there is memory for.
     bool ends_with_array(text type) const {
         const text own = type.substr(type.rfind(' ') + 1);
-        std::size_t at = file_.partner(body_of_class(file_, own)) - 3;
-        if (file_.is_any_at(at, "0 1")) --at;
-        return file_.is_at(at, "[");
+        found_token open{&file_, body_of_class(file_, own)};
+        if (open.at == 0 && knowledge_.files != nullptr) {
+            open = class_in_files(*knowledge_.files, own);
+        }
+        return open.at != 0 && has_open_end(*open.file, open.at);
     }
 
     text written() const {
@@ -31827,7 +31935,8 @@ public:
             if (!file_.is_at(expression_.type_end, "=")) return type;
             if (!type.ends_with("*")) return {};  // of p = malloc(n)
             type.remove_suffix(1);
-            return bytes_of_plain_type(type) == 1 ? type : text{};
+            const bool is_plain = bytes_of_plain_type(type) == 1 || is_listed(type, "float double");
+            return is_plain ? type : text{};
         }
         if (expression_.is_request && !is_certain_request()) return {};
         if (expression_.is_of_value) {
@@ -32126,12 +32235,17 @@ private:
     // same size, in that memory: `new (memory) other`.
     bool is_for_others(text name) const {
         constexpr std::size_t most_tokens = 64;
-        std::size_t at = expression_.type_end;
+        std::size_t at = expression_.begin;
+        while (!file_.is_any_at(at - 1, "= ; { }")) --at;
+        const text kept = file_.is_at(at - 1, "=") ? file_.text_at(at - 2) : text{};
+        at = expression_.type_end;
         for (const std::size_t end = at + most_tokens; at < end; ++at) {
             if (file_.is_at(at, "}") && file_.partner(at) < expression_.begin) break;
             if (!file_.is_at(at, "new") || !file_.is_at(at + 1, "(")) continue;
             const std::size_t type = file_.partner(at + 1) + 1;
-            if (file_.is_word_at(type) && file_.text_at(type) != name) return true;
+            bool is_there = kept.empty();
+            for (std::size_t i = at; i < type; ++i) is_there = is_there || file_.text_at(i) == kept;
+            if (is_there && file_.is_word_at(type) && file_.text_at(type) != name) return true;
         }
         return false;
     }
@@ -32204,7 +32318,7 @@ inline text as_headers_say(read_names& names, const code_frame& frame, const sou
                            text type) {
     const function_name& function = names.of(frame.function).parts;
     const text own = own_word(file, expression);
-    if (type.empty() && spelling.is_undescribed(own)) {
+    if (type.empty() && (expression.has_more || spelling.is_undescribed(own))) {
         type_knowledge more = knowledge;
         more.files = &included_files(sources, frame, file);
         const bool is_at_begin = spelling.is_at_begin();
@@ -33677,6 +33791,8 @@ inline bool fills_new_object(const source_outline& file, const lines_near_call& 
 // block, a lambda or a macro, or a coroutine waits in it. `at` is its first token.
 inline bool may_make_parts(const source_outline& file, std::size_t at) noexcept {
     while (at < file.tokens().size() && !file.is_any_at(at, "; [ { co_await co_yield co_return")) {
+        const bool has_index = file.is_at(at + 1, "[") && !file.is_any_at(at, "= ( , return");
+        if (has_index && file.partner(at + 1) != 0) at = file.partner(at + 1);
         const text word = file.text_at(at);
         const bool is_upper = is_word(word) && word.find_first_of(lower_case) == text::npos;
         if (file.is_macro(word) || (is_upper && file.is_at(at + 1, "("))) return true;
@@ -33708,13 +33824,14 @@ inline int line_with_parts(const source_outline& file, std::size_t open, int lin
     std::size_t at = file.token_from(line + 1, 0);
     for (int found = line; at > open + 1; found = 0) {
         --at;
-        if (file.is_at(at, "}") && file.partner(at) != 0) at = file.partner(at);
+        if (file.is_any_at(at, "} ) ]") && file.partner(at) != 0) at = file.partner(at);
         while (at > open + 1 && !file.is_any_at(at - 1, "; { }")) {
             --at;
             if (file.is_any_at(at, ") ]") && file.partner(at) != 0) at = file.partner(at);
         }
-        if (!may_make_parts(file, at)) continue;
-        const int begin = static_cast<int>(file.tokens()[bare_body(file, at)].line);
+        const std::size_t body = bare_body(file, at);
+        if (!may_make_parts(file, body)) continue;
+        const int begin = static_cast<int>(file.tokens()[body].line);
         return found == 0 || begin > found ? begin : found;
     }
     return 0;
@@ -34076,15 +34193,20 @@ inline std::size_t initialiser_for(const found_token& owner, text callee, const 
     std::size_t found = 0;
     std::size_t first = owner.at + 1;  // of a declaration
     std::size_t sign = 0;              // begins its initialiser
+    std::size_t behind = 0;            // the `>` of a type with arguments: `function<int(int)>`
     bool is_member = true;
     bool is_meant = false;
     for (std::size_t at = first; at < file.partner(owner.at); ++at) {
         const text token = file.text_at(at);
         if (token == callee) is_meant = true;
-        if (is_listed(token, others) || (token == "(" && sign == 0)) is_member = false;
+        if (token == "<" && sign == 0 && at >= behind) behind = file.behind_angles(at);
+        const bool is_function = token == "(" && sign == 0 && at >= behind;
+        if (is_function || is_listed(token, others)) is_member = false;
         if (is_listed(token, "= {") && sign == 0) sign = at;
+        const bool is_of_lambda =
+            token == "{" && sign != 0 && file.is_any_at(at - 1, ") ] mutable");
         const bool is_body = token == "{" && !is_member;
-        const bool is_skipped = is_body || (token == "(" && !is_member);
+        const bool is_skipped = is_body || is_of_lambda || (token == "(" && !is_member);
         if (is_skipped && file.partner(at) > at) at = file.partner(at);
         const bool is_label = token == ":" && at == first + 1;
         if (token != ";" && !is_label && !(is_body && !file.is_at(at + 1, ";"))) continue;
@@ -34145,6 +34267,7 @@ inline bool may_ask_in_initialiser(arena& memory, const code_frame& frame, sourc
     const function_name function = parse_function_name(memory, frame.function);
     const std::size_t at = file->token_from(frame.line, frame.column);
     if (!function.is_known() || file->text_at(at) != function.last().name) return true;
+    if (file->is_at(at + 1, "<")) return true;  // a specialisation is another class
     const std::size_t open =
         class_of_constructor(sources, frame, *file, at, function.last().name).at;
     if (open == 0) return true;

@@ -395,6 +395,13 @@ LINES = [
     ("F { struct in@ { long n[3]; }; auto make = [](bool n) -> std::vector<int> { "
      "struct in@ { long n[4]; }; keep(new in@); return {}; }; make(true); keep(new in@); }",
      ["f@::in@", "in@", "f@::{lambda}::in@"]),
+    # Which of several classes with a name a scope around the place sees
+    ("namespace n@ { inline namespace two { struct in@ { int i; }; } namespace one { struct in@ { "
+     "char c[9]; }; } void* m() { return new in@; } } F { keep(n@::m()); static n@::one::in@ one; "
+     "keep(&one); }", ["n@::in@", "n@::two::in@"]),
+    ("namespace n@ { namespace two { struct in@ { int i; }; } using two::in@; struct h { "
+     "in@* p = new in@{3}; }; } struct in@ { char c[9]; }; F { static n@::h one; keep(one.p); "
+     "static in@ two; keep(&two); }", ["n@::two::in@"]),
     ("struct c@ { std::vector<int> a[2]; std::vector<char> b; }; "
      "F { static c@ one; one.a[1].push_back(1); keep(new c@(one)); }", ["int", "c@"]),
 ]

@@ -112,6 +112,8 @@ inline bool fills_new_object(const source_outline& file, const lines_near_call& 
 // block, a lambda or a macro, or a coroutine waits in it. `at` is its first token.
 inline bool may_make_parts(const source_outline& file, std::size_t at) noexcept {
     while (at < file.tokens().size() && !file.is_any_at(at, "; [ { co_await co_yield co_return")) {
+        const bool has_index = file.is_at(at + 1, "[") && !file.is_any_at(at, "= ( , return");
+        if (has_index && file.partner(at + 1) != 0) at = file.partner(at + 1);
         const text word = file.text_at(at);
         const bool is_upper = is_word(word) && word.find_first_of(lower_case) == text::npos;
         if (file.is_macro(word) || (is_upper && file.is_at(at + 1, "("))) return true;
@@ -143,13 +145,14 @@ inline int line_with_parts(const source_outline& file, std::size_t open, int lin
     std::size_t at = file.token_from(line + 1, 0);
     for (int found = line; at > open + 1; found = 0) {
         --at;
-        if (file.is_at(at, "}") && file.partner(at) != 0) at = file.partner(at);
+        if (file.is_any_at(at, "} ) ]") && file.partner(at) != 0) at = file.partner(at);
         while (at > open + 1 && !file.is_any_at(at - 1, "; { }")) {
             --at;
             if (file.is_any_at(at, ") ]") && file.partner(at) != 0) at = file.partner(at);
         }
-        if (!may_make_parts(file, at)) continue;
-        const int begin = static_cast<int>(file.tokens()[bare_body(file, at)].line);
+        const std::size_t body = bare_body(file, at);
+        if (!may_make_parts(file, body)) continue;
+        const int begin = static_cast<int>(file.tokens()[body].line);
         return found == 0 || begin > found ? begin : found;
     }
     return 0;

@@ -67,15 +67,20 @@ inline std::size_t initialiser_for(const found_token& owner, text callee, const 
     std::size_t found = 0;
     std::size_t first = owner.at + 1;  // of a declaration
     std::size_t sign = 0;              // begins its initialiser
+    std::size_t behind = 0;            // the `>` of a type with arguments: `function<int(int)>`
     bool is_member = true;
     bool is_meant = false;
     for (std::size_t at = first; at < file.partner(owner.at); ++at) {
         const text token = file.text_at(at);
         if (token == callee) is_meant = true;
-        if (is_listed(token, others) || (token == "(" && sign == 0)) is_member = false;
+        if (token == "<" && sign == 0 && at >= behind) behind = file.behind_angles(at);
+        const bool is_function = token == "(" && sign == 0 && at >= behind;
+        if (is_function || is_listed(token, others)) is_member = false;
         if (is_listed(token, "= {") && sign == 0) sign = at;
+        const bool is_of_lambda =
+            token == "{" && sign != 0 && file.is_any_at(at - 1, ") ] mutable");
         const bool is_body = token == "{" && !is_member;
-        const bool is_skipped = is_body || (token == "(" && !is_member);
+        const bool is_skipped = is_body || is_of_lambda || (token == "(" && !is_member);
         if (is_skipped && file.partner(at) > at) at = file.partner(at);
         const bool is_label = token == ":" && at == first + 1;
         if (token != ";" && !is_label && !(is_body && !file.is_at(at + 1, ";"))) continue;
@@ -136,6 +141,7 @@ inline bool may_ask_in_initialiser(arena& memory, const code_frame& frame, sourc
     const function_name function = parse_function_name(memory, frame.function);
     const std::size_t at = file->token_from(frame.line, frame.column);
     if (!function.is_known() || file->text_at(at) != function.last().name) return true;
+    if (file->is_at(at + 1, "<")) return true;  // a specialisation is another class
     const std::size_t open =
         class_of_constructor(sources, frame, *file, at, function.last().name).at;
     if (open == 0) return true;

@@ -158,6 +158,23 @@ ALLOCSCOPE_PURE inline std::size_t body_of_class(const source_outline& file, tex
     return file.is_at(own, "{") ? own : 0;
 }
 
+// Whether the last member of the class whose body opens at a token is `x[]`, `x[0]` or `x[1]`.
+ALLOCSCOPE_PURE inline bool has_open_end(const source_outline& file, std::size_t open) {
+    bool has_end = false;
+    bool is_member = true;
+    for (std::size_t at = open + 1; at < file.partner(open); ++at) {
+        if (file.is_any_at(at, "( static using typedef friend")) is_member = false;
+        const bool ends = file.is_at(at, ";") || (file.is_at(at, "{") && !is_member);
+        if (ends && is_member) {
+            const std::size_t bound = at - (file.is_any_at(at - 2, "0 1") ? 3 : 2);
+            has_end = file.is_at(at - 1, "]") && file.is_at(bound, "[");
+        }
+        if (ends) is_member = true;
+        if (file.partner(at) > at) at = file.partner(at);
+    }
+    return has_end;
+}
+
 // Searches the blocks around the token at `before`; what the innermost of them declares is meant.
 inline local_name find_local_name(const source_outline& file, std::size_t before, text name) {
     local_name innermost;
@@ -237,6 +254,11 @@ inline bool is_in_initialiser(const source_outline& file, std::size_t open, std:
             if (!is_of_member && !is_listed(before, "= ( ,")) return false;
             has_sign = true;
         }
+    }
+    // A block around it is that of a function, or another class.
+    for (; has_sign && at > open; --at) {
+        if (file.is_at(at, "{")) return false;
+        if (file.is_any_at(at, ") ] }") && file.partner(at) != 0) at = file.partner(at);
     }
     return has_sign;
 }

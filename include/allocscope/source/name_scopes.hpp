@@ -93,7 +93,13 @@ public:
                        name_.whole.starts_with(scope) || scopes_around_place().starts_with(scope);
         for (const name_declaration* each = file_.last_declared("namespace");
              each != nullptr && !is_seen; each = file_.declared_before(*each)) {
-            is_seen = is_around(*each) && scope == joined(memory_, path_behind(each->at + 2), "::");
+            if (!is_around(*each)) continue;
+            // What is named may be in a namespace around the directive.
+            const text used = joined(memory_, path_behind(each->at + 2), "::");
+            for (std::size_t block = each->block; !is_seen; block = block_around(block)) {
+                is_seen = path_of(block, used) == scope;
+                if (block == 0) break;
+            }
         }
         return is_seen;
     }
@@ -105,6 +111,15 @@ public:
             block = block_around(block);
         }
         return path_of(block, {});
+    }
+
+    // The path of what a declaration of the file names, and the scope that sees it, which is around
+    // an inline namespace. "" if it may depend on a template.
+    text path_of_declared(const name_declaration& each, text word, text& scope) const {
+        std::size_t seen_in = each.block;
+        while (is_inline_namespace(seen_in)) seen_in = block_around(seen_in);
+        scope = path_of(seen_in, {});
+        return path_of(each.block, word);
     }
 
 protected:
@@ -175,28 +190,56 @@ private:
     }
 
     // The path of the class that the file declares in the innermost scope around the function or
-    // the place; "" if that is not certain.
+    // the place, or takes there from another one: `using inner::item;`. "" if that is not certain.
     text declared_path(text word, text function) const {
         const bool is_bare = name_.components.size() < 2;  // with -g1, of an inlined function
         if (is_bare) function = scopes_around_place();
+        const name_declaration* innermost = nullptr;
         text found;
         for (const name_declaration* each = file_.last_declared(word); each != nullptr;
              each = file_.declared_before(*each)) {
-            if (file_.is_at(each->at - 2, "friend")) continue;
-            const text path = path_of(each->block, word);
-            const bool is_inside = path.size() > word.size() &&
-                                   function.starts_with(path.substr(0, path.size() - word.size()));
+            const bool is_late = each->at > place_ && file_.is_at(each->at, "using");
+            if (is_late || file_.is_at(each->at - 2, "friend")) continue;
+            text scope;
+            const text path = path_of_declared(*each, word, scope);
+            const bool is_inside = !scope.empty() && function.starts_with(scope);
             if (!is_inside && !is_around(*each)) {
                 // The function may be a member of that class, defined outside of it.
                 const bool is_of_class = kind_of_block(file_, each->block) == block_kind::of_class;
-                if (is_bare && is_of_class) return {};
+                if (is_bare && is_of_class && class_around_place() == 0) return {};
                 continue;
             }
-            const bool is_class = file_.is_any_at(each->at - 1, "struct class union enum");
-            if (path.empty() || !is_class) return {};
-            if (path.size() > found.size()) found = path;
+            if (path.empty()) return {};
+            if (path.size() < found.size()) continue;
+            const bool is_other = path != found || !is_class_at(each->at);
+            if (path.size() == found.size() && is_other) return {};
+            found = path;
+            innermost = each;
         }
-        return found.empty() || may_inherit(found, function) ? text{} : found;
+        if (innermost == nullptr || may_inherit(found, function)) return {};
+        if (is_class_at(innermost->at)) return found;
+        return file_.is_at(innermost->at, "using") ? path_of_used(*innermost, word) : text{};
+    }
+
+    ALLOCSCOPE_PURE bool is_class_at(std::size_t at) const {
+        return file_.is_any_at(at - 1, "struct class union enum");
+    }
+
+    // The path of the class that `using inner::item;` takes, if the file or the debug information
+    // has it in a scope around that.
+    text path_of_used(const name_declaration& used, text word) const {
+        const text written = path_behind(used.at + 1);
+        for (std::size_t block = used.block;; block = block_around(block)) {
+            const text path = written.empty() ? text{} : path_of(block, written);
+            if (path.empty()) return {};
+            const text scope = path.substr(0, path.size() - word.size());
+            if (knowledge_.qualified_in(word, scope) == path) return path;
+            for (const name_declaration* each = file_.last_declared(word); each != nullptr;
+                 each = file_.declared_before(*each)) {
+                if (is_class_at(each->at) && path_of(each->block, word) == path) return path;
+            }
+            if (block == 0) return {};
+        }
     }
 
     // The path of a name in the block at `block`; "" if it may depend on a template.
@@ -215,6 +258,11 @@ private:
             name = joined(memory_, scope, "::", name);
         }
         return name;
+    }
+
+    ALLOCSCOPE_PURE bool is_inline_namespace(std::size_t block) const {
+        while (file_.is_word_at(block - 1) && !file_.is_at(block, "inline")) --block;
+        return file_.is_at(block, "inline") && file_.is_at(block + 1, "namespace");
     }
 
     // The brace of the block around a token; 0: there is none.

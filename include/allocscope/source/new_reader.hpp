@@ -26,7 +26,9 @@
 //
 //     p = (char*)malloc(n + 1)               char* p = malloc(n)            p = malloc(n)
 //
-// and one for an object with more behind it, `malloc(sizeof(T) + n)`, if T ends with an array.
+// and one for an object with more behind it, if that ends with an array:
+//
+//     malloc(sizeof(T) + n)                  malloc(offsetof(T, text) + n)
 
 #ifndef ALLOCSCOPE_SOURCE_NEW_READER_HPP
 #define ALLOCSCOPE_SOURCE_NEW_READER_HPP
@@ -108,7 +110,10 @@ public:
             }
             const bool is_all = token == "(" && is_any_at(at - 1, "( ,");
             if (is_all && is_any_at(file_.partner(at) + 1, ") ,")) continue;
-            if (is_sizeof(at)) {
+            if (token == "offsetof" && is_at(at + 1, "(") && !found.has_type) {
+                is_sum = is_at(read_type(at + 2, found), ",");  // and what is behind it
+                if (!is_sum) return false;
+            } else if (is_sizeof(at)) {
                 if (found.has_type && is_sum) break;  // it is that of more
                 if (found.has_type) return false;
                 at = read_sizeof(at + 1, found);
@@ -164,7 +169,7 @@ private:
         for (std::size_t at = open; at < close; ++at) {
             if (is_sizeof(at)) return false;
         }
-        return read_characters(begin, found) || read_pointer(begin, found);
+        return read_characters(begin, close, found) || read_pointer(begin, found);
     }
 
     // Reads the `p`, `v.p` or `v->p` in `p = malloc(n)`, `T* p = malloc(n)`, `p = (T*)malloc(n)`.
@@ -181,7 +186,7 @@ private:
 
     // Reads the `char` in `= (char*)malloc(n)`, `= static_cast<char*>(malloc(n))` and
     // `char* p = malloc(n)`.
-    bool read_characters(std::size_t begin, new_expression& found) const {
+    bool read_characters(std::size_t begin, std::size_t close, new_expression& found) const {
         const bool has_cast = !is_at(begin - 1, "=");
         std::size_t star = begin - 2;
         const std::size_t before = is_at(star, "*") ? 2 : 3;  // this many tokens, the cast begins
@@ -189,7 +194,10 @@ private:
         std::size_t type = star - 1;
         if (!is_at(star, "*") || !is_at(type, "char")) return false;
         if (is_at(type - 1, "unsigned")) --type;
-        if (has_cast && !is_any_at(type - before, "= return")) return false;
+        // A cast may also be one of several values, `{1, (char*)malloc(n)}`.
+        const bool is_value =
+            is_any_at(type - before, "{ ,") && is_any_at(close + before - 1, ", }");
+        if (has_cast && !is_value && !is_any_at(type - before, "= return")) return false;
         found.type_begin = type;
         found.type_end = star;
         found.has_type = true;

@@ -38,14 +38,34 @@ inline bool has_other_base(arena& memory, const source_files& files, text name, 
     return false;
 }
 
-// The path of the only class `own` that the files define, if nothing else there has that name;
-// otherwise `own`.
+// The path of that of several classes `own` of the files which the innermost scope around the
+// function has; `own` if it is not certain.
+inline text path_around(arena& memory, const source_files& files, text own,
+                        const function_name& function, const type_knowledge& knowledge) {
+    const text around = plain_name(memory, function);
+    text found = own;
+    for (const source_outline* each : files) {
+        const name_declaration* other = each->last_declared(own);
+        for (; other != nullptr; other = each->declared_before(*other)) {
+            if (!each->is_any_at(other->at - 1, "struct class")) return own;
+            text scope;
+            const text path =
+                name_scopes{memory, *each, other->at, function, knowledge}.path_of_declared(
+                    *other, own, scope);
+            if (path.size() > found.size() && around.starts_with(scope)) found = path;
+        }
+    }
+    return found;
+}
+
+// The path of the only class `own` that the files define, if nothing else there has that name, or
+// of the one that is around the function; otherwise `own`.
 inline text path_in_files(arena& memory, const source_files& files, text own,
                           const function_name& function, const type_knowledge& knowledge) {
     const found_token open = class_in_files(files, own);
     const std::size_t count = function.components.size();
-    if (open.at == 0) return own;
     if (count > 1 && has_other_base(memory, files, function.components[count - 2].name)) return own;
+    if (open.at == 0) return path_around(memory, files, own, function, knowledge);
     for (const source_outline* each : files) {
         const name_declaration* other = each->last_declared(own);
         for (; other != nullptr; other = each->declared_before(*other)) {

@@ -83,8 +83,13 @@ public:
                 if (may_be_within(type->within, function)) return {};
                 continue;
             }
-            const std::size_t bytes = type->qualified.size() - name.size();
-            if (!is_around(type->qualified.substr(0, bytes), function)) continue;
+            text scope = type->qualified.substr(0, type->qualified.size() - name.size());
+            while (scope.size() > 2 && is_inline_namespace(scope.substr(0, scope.size() - 2))) {
+                scope.remove_suffix(2);
+                scope = scope.substr(0, scope.rfind(':') + 1);
+            }
+            const std::size_t bytes = scope.size();
+            if (!is_around(scope, function)) continue;
             if (found.empty() || bytes > scope_bytes) {
                 found = type->qualified;
                 scope_bytes = bytes;

@@ -159,6 +159,10 @@ inline text type_of_object(read_names& names, const code_frame& frame, text func
     }
     if (type.empty() && object.is_known() && object.begin != 0) {
         type = spelled_at(names, frame, *file, at, object.begin, object.end, knowledge);
+        if (!type.empty()) {
+            type = with_paths(names.scratch(), included_files(sources, frame, *file), type, *file,
+                              object.begin, object.end, names.of(frame.function).parts, knowledge);
+        }
     }
     return names.made(type);
 }

@@ -138,7 +138,8 @@ inline text type_of_c_function(text name) noexcept {
     if (is_listed(name, "_dl_allocate_tls __tls_get_addr")) return "thread-local storage";
     constexpr text of_texts =
         "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
-        "__getdelim realpath getcwd _IO_file_doallocate";
+        "__getdelim realpath getcwd _IO_file_doallocate "
+        "fclose";  // gives the text of open_memstream its last size
     if (name == "wcsdup") return "wchar_t";
     if (name == "_IO_fdopen") return "FILE";
     return is_listed(name, of_texts) ? "char" : "";

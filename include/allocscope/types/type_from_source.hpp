@@ -75,13 +75,15 @@ public:
         return named(type.empty() && !shares_place() ? of_pointer() : type);
     }
 
-    // Whether the file defines the class, and its last member is `x[]`, `x[0]` or `x[1]`, which
-    // stands for as many as there is memory for.
+    // Whether the file, or a header of the project, defines the class with an array at its end,
+    // which stands for as many as there is memory for.
     bool ends_with_array(text type) const {
         const text own = type.substr(type.rfind(' ') + 1);
-        std::size_t at = file_.partner(body_of_class(file_, own)) - 3;
-        if (file_.is_any_at(at, "0 1")) --at;
-        return file_.is_at(at, "[");
+        found_token open{&file_, body_of_class(file_, own)};
+        if (open.at == 0 && knowledge_.files != nullptr) {
+            open = class_in_files(*knowledge_.files, own);
+        }
+        return open.at != 0 && has_open_end(*open.file, open.at);
     }
 
     text written() const {
@@ -92,7 +94,8 @@ public:
             if (!file_.is_at(expression_.type_end, "=")) return type;
             if (!type.ends_with("*")) return {};  // of p = malloc(n)
             type.remove_suffix(1);
-            return bytes_of_plain_type(type) == 1 ? type : text{};
+            const bool is_plain = bytes_of_plain_type(type) == 1 || is_listed(type, "float double");
+            return is_plain ? type : text{};
         }
         if (expression_.is_request && !is_certain_request()) return {};
         if (expression_.is_of_value) {
@@ -391,12 +394,17 @@ private:
     // same size, in that memory: `new (memory) other`.
     bool is_for_others(text name) const {
         constexpr std::size_t most_tokens = 64;
-        std::size_t at = expression_.type_end;
+        std::size_t at = expression_.begin;
+        while (!file_.is_any_at(at - 1, "= ; { }")) --at;
+        const text kept = file_.is_at(at - 1, "=") ? file_.text_at(at - 2) : text{};
+        at = expression_.type_end;
         for (const std::size_t end = at + most_tokens; at < end; ++at) {
             if (file_.is_at(at, "}") && file_.partner(at) < expression_.begin) break;
             if (!file_.is_at(at, "new") || !file_.is_at(at + 1, "(")) continue;
             const std::size_t type = file_.partner(at + 1) + 1;
-            if (file_.is_word_at(type) && file_.text_at(type) != name) return true;
+            bool is_there = kept.empty();
+            for (std::size_t i = at; i < type; ++i) is_there = is_there || file_.text_at(i) == kept;
+            if (is_there && file_.is_word_at(type) && file_.text_at(type) != name) return true;
         }
         return false;
     }
@@ -469,7 +477,7 @@ inline text as_headers_say(read_names& names, const code_frame& frame, const sou
                            text type) {
     const function_name& function = names.of(frame.function).parts;
     const text own = own_word(file, expression);
-    if (type.empty() && spelling.is_undescribed(own)) {
+    if (type.empty() && (expression.has_more || spelling.is_undescribed(own))) {
         type_knowledge more = knowledge;
         more.files = &included_files(sources, frame, file);
         const bool is_at_begin = spelling.is_at_begin();

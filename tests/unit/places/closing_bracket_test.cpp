@@ -99,4 +99,14 @@ TEST_CASE("closing_bracket: what a loop without braces makes is made in its body
     CHECK(line_for(source, 2, 4) == 4);
     CHECK(line_for(source, 5, 5) == 5);
     CHECK(line_for(source, 5, 6) == 6);
+    const char* const counted = R"(void make() {
+    part* one = &all[0];
+    for (int i = 0; i < 3; i++)
+        order.push_back({all[i], 3});
+    run(one);
+@})";
+    CHECK(line_for(counted, 3, 3) == 4);
+    CHECK(line_for(counted, 2, 5) == 4);
+    CHECK(line_for("void make() {\n    auto run = [&] { go(); };\n    one = all[1];\n@}", 3, 3) ==
+          2);
 }

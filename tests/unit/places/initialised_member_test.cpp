@@ -57,6 +57,11 @@ TEST_CASE("initialised_member: the member whose type or initialiser calls the li
                  "};\n",
                  "std::make_unique<int, int>(int&&)") == 3);
     CHECK(line_for("struct @part {\npublic:\n    std::vector<int> v{1};\n};\n", vector) == 3);
+    CHECK(line_for("struct @part {\n    std::vector<int (*)(int)> empty;\n"
+                   "    std::vector<std::function<int()>> v{[] { return 1; }, [n = 1]() mutable { "
+                   "++n; return n; }};\n"
+                   "};\n",
+                   vector) == 3);
     CHECK(line_for("struct @part {\n    std::string s{\"text\"};\n};\n",
                    "std::__cxx11::basic_string<char>::basic_string(char const*)") == 2);
     CHECK(line_for("struct part {\n    std::vector<int> v{1};\n    part() @{}\n};\n", vector) == 2);

@@ -84,6 +84,20 @@ TEST_CASE("name_scopes: the scopes of a class that the debug information does no
         // A base class may have another one; an alias may be any.
         const std::string raft = "namespace sea { struct oar {}; struct raft : base {\n";
         CHECK(type_of(raft + "void f() { @new oar; } }; }", "sea::raft::f()") == "oar");
+        // A using-declaration in a scope around the function hides what is further out.
+        const std::string used = "namespace sea { namespace deep { struct eel {}; }\n";
+        CHECK(type_of("struct eel {}; " + used + "using deep::eel; void f() { @new eel; } }",
+                      "sea::f()") == "sea::deep::eel");
+        CHECK(type_of(used + "using deep::eel; namespace old { struct eel {}; "
+                             "void f() { @new eel; } } }",
+                      "sea::old::f()") == "sea::old::eel");
+        CHECK(type_of("struct eel {}; " + used + "using base::eel; void f() { @new eel; } }",
+                      "sea::f()") == "base::eel");
+        const std::string twice =
+            "struct lake {}; namespace sea { namespace old { struct lake {}; }";
+        CHECK(type_of(twice + "inline namespace one { struct lake {}; }\n"
+                              "void f() { @new lake; } }",
+                      "sea::f()") == "sea::one::lake");
         const std::string friends =
             "namespace sea { struct a { friend class oar; };\nclass oar {}; ";
         CHECK(type_of(friends + "void f() { @new oar; } }", "sea::f()") == "sea::oar");

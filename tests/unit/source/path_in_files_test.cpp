@@ -14,7 +14,7 @@ TEST_CASE("path_in_files: a class of a header has the scopes that the header sho
     const source_file header{
         "namespace app {\nstruct page { int n; };\ntemplate <class T> struct grid {};\n"
         "class store { struct entry { int n; }; struct pool; void add(); };\n"
-        "struct twice { int n; };\n}\nusing twice = long;\n"
+        "struct twice { int n; };\nstruct line { int n; char text[]; };\n}\nusing twice = long;\n"
         "typedef struct { int x; } POINT;\nstruct COLOUR {};\n#define COLOUR other\n"};
     const std::string name = header.path().substr(header.path().rfind('/') + 1);
     auto kind = allocscope::symbolize::name_kind::undescribed;
@@ -36,6 +36,8 @@ TEST_CASE("path_in_files: a class of a header has the scopes that the header sho
     CHECK(type_of("sink = @new entry") == "app::store::entry");
     CHECK(type_of("sink = @new app::page") == "app::page");
     CHECK(type_of("page* p = (page*)@malloc(3 * sizeof *p)") == "app::page");
+    CHECK(type_of("line* p = (line*)@malloc(sizeof(line) + 3)") == "app::line");
+    CHECK(type_of("page* p = (page*)@malloc(sizeof(page) + 3)") == "?");
     CHECK(type_of("sink = @new pool", "app::store::add()", "struct app::store::pool {};\n") ==
           "app::store::pool");
     CHECK(type_of("sink = @new page", "main") == "page");
@@ -63,8 +65,14 @@ TEST_CASE("path_in_files: a class of a header has the scopes that the header sho
     CHECK(type_of("sink = @new grid<page>", "main") == "grid<page>");
     // Another declaration of that name may be meant.
     CHECK(type_of("sink = @new twice") == "twice");
+    CHECK(type_of("sink = @new page", "app::store::add()", "using page = int;\n") == "page");
+    // Of several classes that of the innermost scope around the function is.
     CHECK(type_of("sink = @new page", "app::store::add()", "namespace b { struct page {}; }\n") ==
-          "page");
+          "app::page");
+    CHECK(type_of("sink = @new page", "app::store::add()",
+                  "namespace app { inline namespace two { struct page {}; } }\n") ==
+          "app::two::page");
+    CHECK(type_of("sink = @new page", "b::add()", "namespace c { struct page {}; }\n") == "page");
     kind = allocscope::symbolize::name_kind::type;
     CHECK(type_of("sink = @new page") == "page");
     // The debug information does not have it, and a name that the header lacks may be a macro's.

@@ -86,6 +86,10 @@ TEST_CASE("implied_new: the initialiser of a member, in a constructor that g++ m
     };
     CHECK(seen("long n = 3; part* p = new part;") == "part");
     CHECK(seen("part* p{new part(3)};") == "part");
+    // What a function has is no initialiser, in whatever statement it is.
+    CHECK(seen("part* p = new part; void f(int n) { int k = n; other* q = new other(k); }") ==
+          "part");
+    CHECK(seen("part* p = new part; struct in { int k = 3; other* q = new other; };") == "part");
     CHECK(seen("part* p = {new part};") == "part");
     CHECK(seen("box p = f({1}, {new part});") == "part");
     CHECK(seen("std::unique_ptr<part> p = std::unique_ptr<part>(new part);") == "part");

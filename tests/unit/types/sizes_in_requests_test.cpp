@@ -159,6 +159,8 @@ TEST_CASE("sizes_in_requests: the name of a class that no variable has") {
     CHECK(type_of("void f() { void* p = malloc(3 * sizeof(other)); }") == "?");
     CHECK(type_of("void f() { void* p = malloc(sizeof(part)); new (p) part; }") == "part");
     CHECK(type_of("void f() { void* p = malloc(sizeof(part)); new (p) other; }") == "?");
+    CHECK(type_of("void f() { void* p = malloc(sizeof(part)); new (q) other; }") == "part");
+    CHECK(type_of("void f() { keep(malloc(sizeof(part))); new (q) other; }") == "?");
 }
 
 TEST_CASE("sizes_in_requests: a number of characters") {
@@ -173,6 +175,9 @@ TEST_CASE("sizes_in_requests: a number of characters") {
     CHECK(type_of("char *p = malloc(strlen(s) + 1);") == "char");
     CHECK(type_of("unsigned char* const p = malloc(n);") == "unsigned char");
     CHECK(type_of("p = (char*)malloc(sizeof(\"a, b\") + n);") == "char");  // a number
+    CHECK(type_of("both b = {1, (char*)malloc(10)};") == "char");
+    CHECK(type_of("return both{static_cast<char*>(std::malloc(n)), 1};") == "char");
+    CHECK(type_of("both b = {1, (char*)malloc(10) + 8};") == "?");
     CHECK(type_of("p = (char*)malloc(n + sizeof \"a\");") == "?");
     // What the characters are is not certain.
     CHECK(type_of("p = (part*)((char*)malloc(n + 8) + 8);") == "?");
@@ -210,6 +215,11 @@ TEST_CASE("sizes_in_requests: what a pointer to characters gets") {
     CHECK(type_of("v->in.p = malloc(strlen(s) + 1);") == "char");
     CHECK(type_of("unsigned char* u; u = malloc(n);") == "unsigned char");
     CHECK(type_of("b = malloc(n);") == "bool");
+    // Nobody keeps something else behind a pointer to these.
+    CHECK(type_of("float* x = aligned_alloc(64, n);") == "float");
+    CHECK(type_of("double* x = malloc(n);") == "double");
+    CHECK(type_of("int* x = malloc(n);") == "?");
+    CHECK(type_of("double* x = malloc(sizeof(part) + n);") == "?");
     CHECK(type_of("v = malloc(n);") == "?");
     CHECK(type_of("q = malloc(n);") == "?");
     CHECK(type_of("v[0].p = malloc(n);") == "?");  // it is another p
@@ -231,9 +241,16 @@ TEST_CASE("sizes_in_requests: an object that ends with an array of any length") 
     CHECK(type_of("long more[1];", "realloc(p, sizeof(*p) + (n - 1) * sizeof(long))") == "line");
     CHECK(type_of("long more[0];", "malloc(sizeof(*p) + n)") == "line");
     CHECK(type_of("char text[];", "malloc(sizeof(line))") == "line");
+    CHECK(type_of("char text[];", "malloc(offsetof(line, text) + n)") == "line");
+    CHECK(type_of("char text[];", "malloc(offsetof(struct line, text[n]))") == "line");
+    CHECK(type_of("char text[1]; line* next() { return this; }", "malloc(n + sizeof(line))") ==
+          "line");
     // What is behind these is another object.
     CHECK(type_of("char text[12];", "malloc(sizeof(line) + n)") == "?");
     CHECK(type_of("char* text;", "malloc(sizeof *p + n)") == "?");
+    CHECK(type_of("char* text;", "malloc(offsetof(line, text) + n)") == "?");
+    CHECK(type_of("int all[1]; int m;", "malloc(sizeof(line) + n)") == "?");
+    CHECK(type_of("static int all[1];", "malloc(sizeof(line) + n)") == "?");
     CHECK(type_of("", "malloc(sizeof(line) + n)") == "?");
     CHECK(type_of("char text[];", "malloc(sizeof(long) + n)") == "?");
     CHECK(type_of("char text[];", "malloc(sizeof(line) * sizeof(long))") == "?");

@@ -17,7 +17,7 @@
 
 #include <cstdint>  // uint8_t ... uint64_t
 
-ALLOCSCOPE_MILD_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -290,6 +290,6 @@ ALLOCSCOPE_INLINE bool inflate(byte_view stream, std::uint8_t* out, std::uint64_
 
 }  // namespace detail
 
-ALLOCSCOPE_MILD_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BINARY_INFLATE_HPP

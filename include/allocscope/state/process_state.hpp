@@ -33,7 +33,7 @@
 
 #include <pthread.h>  // pthread_mutex_t, pthread_key_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_MILD_BEGIN
 
 namespace detail {
 
@@ -242,6 +242,6 @@ public:
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_MILD_END
 
 #endif  // ALLOCSCOPE_STATE_PROCESS_STATE_HPP

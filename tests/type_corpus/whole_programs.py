@@ -30,6 +30,9 @@ FORMS = {"g++": [("-g -O0", 98.0), ("-g -O2", 98.0), ("-g -O3", 98.0), ("-g1 -O2
                  ("-g -flto -O2", 98.0)],
          "clang++": [("-g -O0", 98.0), ("-g -O2", 98.0), ("-g1 -O2", 88.0)]}
 
+# Of the rows of all programs, so many percent may be wrong; docs/types_and_places.md says which.
+MOST_WRONG = 0.4
+
 # What CI tries: the form in which there was a wrong row.
 FOUND = {"expressions": "-g -O3", "generators": "-g -O2", "document": "-g1 -O2",
          "templates": "-g -O0", "entities": "-g -O2", "widgets": "-g1 -O2"}
@@ -119,7 +122,7 @@ def judge(program, rows, has_all):
     return counts, details
 
 
-def check(allocscope, compiler, programs, flags, least):
+def check(allocscope, compiler, programs, flags, least, most_wrong):
     """The shares of all programs in this form, and whether they are good enough."""
     total = collections.Counter()
     for program in programs:
@@ -133,7 +136,7 @@ def check(allocscope, compiler, programs, flags, least):
     shares = {each: 100.0 * total[each] / max(rows, 1) for each in ("right", "unknown", "wrong")}
     print(f"{compiler} {flags}: {rows} rows of {len(programs)} programs: "
           + ", ".join(f"{share:.1f}% {each}" for each, share in shares.items()), flush=True)
-    return total["wrong"] == 0 and shares["right"] >= least
+    return shares["wrong"] <= most_wrong and shares["right"] >= least
 
 
 def main():
@@ -149,7 +152,8 @@ def main():
     for flags, least in forms:
         chosen = [each for each in programs if wants_all or FOUND.get(each.name) == flags]
         if chosen:
-            is_good &= check(allocscope, compiler, chosen, flags, least if wants_all else 90.0)
+            limits = (least, MOST_WRONG) if wants_all and not names else (90.0, 0.0)
+            is_good &= check(allocscope, compiler, chosen, flags, *limits)
     if not is_good:
         sys.exit("a row is wrong, or too few are right")
 

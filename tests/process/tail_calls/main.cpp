@@ -102,7 +102,10 @@ int main() {
     std::vector<signed char> letters;
     const int line_of_two = __LINE__ + 1;
     jobs[1]->add_to(letters);
-    ALLOCSCOPE_EXPECT(has_row(window.stats(), 1, "main.cpp", line_of_two, "signed char"));
+    // Of two functions either may have jumped there; but in C++20 this one may call.
+    const allocscope::snapshot seen = window.stats();
+    ALLOCSCOPE_EXPECT(has_row(seen, 1, "main.cpp", line_of_two, "signed char") ||
+                      has_row(seen, 1, "makers.cpp", line_of_job + 6, "signed char"));
 #endif
     for (job* const each : jobs) delete each;
     return verdict();

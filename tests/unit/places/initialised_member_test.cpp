@@ -62,6 +62,9 @@ TEST_CASE("initialised_member: the member whose type or initialiser calls the li
                    "++n; return n; }};\n"
                    "};\n",
                    vector) == 3);
+    CHECK(line_for("struct @part {\n    std::any a = both([] { return 1; },\n"
+                   "                      std::vector<int>{1});\n};\n",
+                   vector) == 2);
     CHECK(line_for("struct @part {\n    std::string s{\"text\"};\n};\n",
                    "std::__cxx11::basic_string<char>::basic_string(char const*)") == 2);
     CHECK(line_for("struct part {\n    std::vector<int> v{1};\n    part() @{}\n};\n", vector) == 2);

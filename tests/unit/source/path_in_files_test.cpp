@@ -72,6 +72,8 @@ TEST_CASE("path_in_files: a class of a header has the scopes that the header sho
     CHECK(type_of("sink = @new page", "app::store::add()",
                   "namespace app { inline namespace two { struct page {}; } }\n") ==
           "app::two::page");
+    CHECK(type_of("sink = @new page", "app::store::add()",
+                  "namespace apart { struct page {}; }\n") == "app::page");
     CHECK(type_of("sink = @new page", "b::add()", "namespace c { struct page {}; }\n") == "page");
     kind = allocscope::symbolize::name_kind::type;
     CHECK(type_of("sink = @new page") == "page");

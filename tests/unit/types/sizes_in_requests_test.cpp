@@ -245,6 +245,8 @@ TEST_CASE("sizes_in_requests: an object that ends with an array of any length") 
     CHECK(type_of("char text[];", "malloc(offsetof(struct line, text[n]))") == "line");
     CHECK(type_of("char text[1]; line* next() { return this; }", "malloc(n + sizeof(line))") ==
           "line");
+    CHECK(type_of("line* next() { return this; } char text[];", "malloc(sizeof(line) + n)") ==
+          "line");
     // What is behind these is another object.
     CHECK(type_of("char text[12];", "malloc(sizeof(line) + n)") == "?");
     CHECK(type_of("char* text;", "malloc(sizeof *p + n)") == "?");

@@ -77,8 +77,8 @@ class Program:
             text = "".join(MARK.sub("", line) + "\n" for line in lines)
             (folder / file).write_text(text, encoding="utf-8")
         units = [file for file in self.files if file.endswith((".c", ".cc", ".cpp", ".cxx"))]
-        subprocess.run([compiler, f"-std={self.standard}", *flags.split(), "-w", *units,
-                        "-pthread", "-o", "program"], check=True, cwd=folder, timeout=600)
+        subprocess.run([compiler, f"-std={self.standard}", *flags.split(), "-w", "-D_GNU_SOURCE",
+                        *units, "-pthread", "-o", "program"], check=True, cwd=folder, timeout=600)
 
 
 def record(allocscope, folder):

@@ -129,7 +129,8 @@ inline std::size_t bare_body(const source_outline& file, std::size_t at) noexcep
     while (file.is_any_at(at, "for while if else")) {
         std::size_t end = at;
         if (!file.is_at(at, "else")) {
-            while (!file.is_any_at(end, "( ;")) ++end;
+            while (end < file.tokens().size() && !file.is_any_at(end, "( ;")) ++end;
+            if (end == file.tokens().size()) return first;
             const std::size_t close = file.partner(end);
             while (end < close && !file.is_at(end, "{")) ++end;
             if (close == 0 || end < close) return first;

@@ -22,8 +22,8 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/source/class_bodies.hpp>
 #include <allocscope/source/included_files.hpp>
-#include <allocscope/source/local_names.hpp>
 #include <allocscope/source/source_cache.hpp>
 #include <allocscope/spelling/function_name.hpp>
 #include <allocscope/spelling/name_brackets.hpp>

@@ -18,7 +18,7 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/plain/text.hpp>
-#include <allocscope/source/local_names.hpp>
+#include <allocscope/source/class_bodies.hpp>
 #include <allocscope/source/new_expressions.hpp>
 #include <allocscope/source/source_tokens.hpp>
 #include <allocscope/spelling/name_brackets.hpp>

@@ -20,7 +20,7 @@
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
-#include <allocscope/source/local_names.hpp>
+#include <allocscope/source/class_bodies.hpp>
 #include <allocscope/source/new_expressions.hpp>
 #include <allocscope/source/source_cache.hpp>
 #include <allocscope/symbols/code_location.hpp>

@@ -24,6 +24,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/source/class_bodies.hpp>
 #include <allocscope/source/new_expressions.hpp>
 #include <allocscope/source/source_tokens.hpp>
 #include <allocscope/spelling/name_brackets.hpp>
@@ -48,31 +49,6 @@ struct local_name {
 
     bool has_more() const noexcept { return behind > end + 1; }
 };
-
-enum class block_kind { of_function, of_class, of_namespace };
-
-// What the brace at `open` opens. The head of a class may have brackets in template arguments, as
-// in `class call<R(A...)> {`, and behind `alignas`.
-ALLOCSCOPE_PURE inline block_kind kind_of_block(const source_outline& file,
-                                                std::size_t open) noexcept {
-    block_kind kind = block_kind::of_function;
-    int depth = 0;  // of template arguments
-    for (std::size_t at = open; at-- > 0;) {
-        const text token = file.text_at(at);
-        if (is_listed(token, "; { }")) break;
-        if (token == ">") ++depth;
-        if (token == "<") --depth;
-        if (is_listed(token, ") ] (")) {
-            at = file.partner(at) < at ? file.partner(at) : 0;
-            const bool is_of_head = depth > 0 || token == "]" ||
-                                    (at != 0 && file.is_any_at(at - 1, "alignas __attribute__"));
-            if (at == 0 || !is_of_head) return block_kind::of_function;
-        }
-        if (is_listed(token, "struct class union enum")) kind = block_kind::of_class;
-        if (token == "namespace") return block_kind::of_namespace;
-    }
-    return kind;
-}
 
 // What the token at `at` declares, if it is `name`.
 inline local_name declared_at(const source_outline& file, std::size_t at, std::size_t before,
@@ -122,59 +98,6 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
     return found;
 }
 
-// The `{` of the class whose name, perhaps behind its scopes, stands at `at`; 0: no definition.
-ALLOCSCOPE_PURE inline std::size_t class_body(const source_outline& file, std::size_t at) {
-    std::size_t first = at;
-    while (first > 1 && file.is_at(first - 1, "::")) first -= 2;
-    if (first == 0 || !file.is_any_at(first - 1, "struct class")) return 0;
-    for (std::size_t i = at + 1; i < file.tokens().size() && i < at + 256; ++i) {
-        if (file.is_any_at(i, "; ( ) = >")) {
-            if (!file.is_at(i, ">") || file.is_at(at + 1, "<")) return 0;
-        }
-        if (file.is_at(i, "{")) return file.partner(i) != 0 ? i : 0;
-    }
-    return 0;
-}
-
-// The name of the class whose body opens at `open`; "" if it has none.
-inline text class_of_body(const source_outline& file, std::size_t open) noexcept {
-    std::size_t at = open;
-    while (at > 0 && !file.is_any_at(at, "struct class ; }")) --at;
-    ++at;
-    while (file.is_at(at + 1, "::")) at += 2;
-    return file.is_word_at(at) ? file.text_at(at) : text{};
-}
-
-// The brace of the only class of that name in the file; 0: none or several.
-ALLOCSCOPE_PURE inline std::size_t body_of_class(const source_outline& file, text name) {
-    const std::size_t named = file.class_named(name);
-    if (named != 0) return class_body(file, named);
-    const name_declaration* const alias = file.last_declared(name);
-    if (alias == nullptr || alias->previous != 0) return 0;
-    if (!file.is_any_at(alias->at + 1, "struct union")) return 0;  // typedef struct part {} name;
-    const std::size_t own = alias->at + 2;
-    const std::size_t other = file.class_named(file.text_at(own));
-    if (other != 0) return class_body(file, other);
-    return file.is_at(own, "{") ? own : 0;
-}
-
-// Whether the last member of the class whose body opens at a token is `x[]`, `x[0]` or `x[1]`.
-ALLOCSCOPE_PURE inline bool has_open_end(const source_outline& file, std::size_t open) {
-    bool has_end = false;
-    bool is_member = true;
-    for (std::size_t at = open + 1; at < file.partner(open); ++at) {
-        if (file.is_any_at(at, "( static using typedef friend")) is_member = false;
-        const bool ends = file.is_at(at, ";") || (file.is_at(at, "{") && !is_member);
-        if (ends && is_member) {
-            const std::size_t bound = at - (file.is_any_at(at - 2, "0 1") ? 3 : 2);
-            has_end = file.is_at(at - 1, "]") && file.is_at(bound, "[");
-        }
-        if (ends) is_member = true;
-        if (file.partner(at) > at) at = file.partner(at);
-    }
-    return has_end;
-}
-
 // Searches the blocks around the token at `before`; what the innermost of them declares is meant.
 inline local_name find_local_name(const source_outline& file, std::size_t before, text name) {
     local_name innermost;
@@ -201,66 +124,6 @@ inline local_name alias_in_namespace(const source_outline& file, std::size_t at,
     const bool is_only = only != nullptr && only->at < at && file.declared_before(*only) == nullptr;
     if (!is_only || (only->block != 0 && file.partner(only->block) < at)) return {};
     return declared_at(file, only->at, at, name);
-}
-
-// The tokens with the names of the bases of the class whose body opens at `body`, but of those that
-// depend on a parameter of a template: the names in the class are not looked for there.
-inline list<std::size_t> searched_bases(arena& memory, const source_outline& file,
-                                        std::size_t body) {
-    list<std::size_t> names{memory};
-    std::size_t at = body;
-    while (at > 0 && !file.is_any_at(at - 1, ": struct class union ; }")) --at;
-    if (!file.is_at(at - 1, ":")) return names;
-    const list<const template_header*> headers =
-        file.headers_around(memory, file.scope_of(body + 1));
-    bool is_dependent = false;
-    std::size_t name = 0;
-    for (int depth = 0; at <= body; ++at) {
-        const text token = file.text_at(at);
-        if (depth == 0 && (token == "," || at == body)) {
-            if (!is_dependent) names.push_back(name);
-            is_dependent = false;
-        }
-        depth += token == "<" ? 1 : token == ">" ? -1 : token == ">>" ? -2 : 0;
-        if (depth == 0 && file.is_word_at(at)) name = at;
-        for (const template_header* header : headers) {
-            for (const text parameter : header->parameters) {
-                is_dependent = is_dependent || token == parameter;
-            }
-        }
-    }
-    return names;
-}
-
-// Whether the token at `at`, in the class body at `open`, is in the initialiser of a member, and
-// not in a function, a parameter or another class.
-inline bool is_in_initialiser(const source_outline& file, std::size_t open, std::size_t at) {
-    bool has_sign = false;
-    while (--at > open) {
-        const text token = file.text_at(at);
-        const text behind = file.text_at(at + 1);
-        if (token == ";" || (token == "}" && !is_listed(behind, ", )"))) break;
-        if (is_listed(token, ") ] }") && file.partner(at) != 0) {
-            at = file.partner(at);
-        } else if (token == "(") {
-            has_sign = false;  // the sign belongs to a parameter or an argument
-        } else if (token == "=") {
-            has_sign = !file.is_at(at - 2, "using");
-        } else if (token == "{") {
-            const text before = file.text_at(at - 1);
-            const bool is_of_member =
-                is_word(before) && kind_of_block(file, at) == block_kind::of_function &&
-                !is_listed(before, "const noexcept override final try else do");
-            if (!is_of_member && !is_listed(before, "= ( ,")) return false;
-            has_sign = true;
-        }
-    }
-    // A block around it is that of a function, or another class.
-    for (; has_sign && at > open; --at) {
-        if (file.is_at(at, "{")) return false;
-        if (file.is_any_at(at, ") ] }") && file.partner(at) != 0) at = file.partner(at);
-    }
-    return has_sign;
 }
 
 }  // namespace symbolize

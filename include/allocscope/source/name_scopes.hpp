@@ -17,6 +17,7 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
+#include <allocscope/source/class_bodies.hpp>
 #include <allocscope/source/local_names.hpp>
 #include <allocscope/source/new_expressions.hpp>
 #include <allocscope/source/type_knowledge.hpp>
@@ -117,7 +118,7 @@ public:
     // an inline namespace. "" if it may depend on a template.
     text path_of_declared(const name_declaration& each, text word, text& scope) const {
         std::size_t seen_in = each.block;
-        while (is_inline_namespace(seen_in)) seen_in = block_around(seen_in);
+        while (seen_in != 0 && is_inline_namespace(seen_in)) seen_in = block_around(seen_in);
         scope = path_of(seen_in, {});
         return path_of(each.block, word);
     }

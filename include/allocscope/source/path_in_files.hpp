@@ -14,6 +14,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/source/class_bodies.hpp>
 #include <allocscope/source/included_files.hpp>
 #include <allocscope/source/local_names.hpp>
 #include <allocscope/source/name_scopes.hpp>

@@ -20,6 +20,7 @@
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
+#include <allocscope/source/class_bodies.hpp>
 #include <allocscope/source/declared_variable.hpp>
 #include <allocscope/source/included_files.hpp>
 #include <allocscope/source/local_names.hpp>

@@ -112,15 +112,18 @@ public:
         return false;
     }
 
-    // Calls `visit` with each address behind what may be a direct jump to `target`. Nothing is read
-    // of a very large module.
+    // Calls `visit` with each address behind what may be a direct jump to `target`. This takes all
+    // code, 3 ms for each MiB, so a very large module is left alone.
     template <class Visit>
     void visit_jumps_to(std::uint64_t target, Visit&& visit) const {
-        constexpr std::uint64_t most_bytes = std::uint64_t{32} << 20U;
+        constexpr std::uint64_t most_bytes = std::uint64_t{16} << 20U;
         if (code_.size > most_bytes) return;
-        for (std::uint64_t at = begin_ + call_bytes + 1; at <= begin_ + code_.size; ++at) {
+        const detail::byte_view all = bytes_at(begin_, code_.size);
+        for (std::uint64_t i = call_bytes + 1; i <= all.size; ++i) {
+            const std::uint64_t at = begin_ + i;
+            // Hardly any bytes are the distance of a long jump.
+            if (led_to(at, all.data + i - 4) == target && long_jump_before(at) == target) visit(at);
             const bool is_near = at - target + 0x80 <= 0x100;
-            if (long_jump_before(at) == target) visit(at);
             if (is_near && short_jump_before(at) == target) visit(at);
         }
     }

@@ -15,6 +15,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/source/class_bodies.hpp>
 #include <allocscope/source/declared_variable.hpp>
 #include <allocscope/source/included_files.hpp>
 #include <allocscope/source/new_expressions.hpp>

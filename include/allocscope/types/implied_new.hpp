@@ -25,9 +25,9 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/source/class_bodies.hpp>
 #include <allocscope/source/implicit_function.hpp>
 #include <allocscope/source/included_files.hpp>
-#include <allocscope/source/local_names.hpp>
 #include <allocscope/source/new_expressions.hpp>
 #include <allocscope/source/placed_new.hpp>
 #include <allocscope/source/source_cache.hpp>

@@ -20,8 +20,8 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/source/class_bodies.hpp>
 #include <allocscope/source/declared_variable.hpp>
-#include <allocscope/source/local_names.hpp>
 #include <allocscope/source/new_expressions.hpp>
 #include <allocscope/source/placed_new.hpp>
 #include <allocscope/source/source_cache.hpp>

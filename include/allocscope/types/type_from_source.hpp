@@ -19,6 +19,7 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
+#include <allocscope/source/class_bodies.hpp>
 #include <allocscope/source/declared_variable.hpp>
 #include <allocscope/source/included_files.hpp>
 #include <allocscope/source/local_names.hpp>
@@ -395,7 +396,7 @@ private:
     bool is_for_others(text name) const {
         constexpr std::size_t most_tokens = 64;
         std::size_t at = expression_.begin;
-        while (!file_.is_any_at(at - 1, "= ; { }")) --at;
+        while (at > 0 && !file_.is_any_at(at - 1, "= ; { }")) --at;
         const text kept = file_.is_at(at - 1, "=") ? file_.text_at(at - 2) : text{};
         at = expression_.type_end;
         for (const std::size_t end = at + most_tokens; at < end; ++at) {

@@ -58,6 +58,8 @@ TEST_CASE("closing_bracket: only a statement with braces or a lambda makes parts
     CHECK(line_for(source, 4, 5) == 2);
     CHECK(line_for(source, 1, 3) == 2);
     CHECK(line_for(source, 3, 7) == 7);
+    // The file ends in the middle of a statement.
+    CHECK(line_for("void make() {\n    first();\n    if\n@}", 2, 3) == 3);
     CHECK(line_for(source, 7, 8) == 7);
     CHECK(line_for(source, 8, 9) == 9);
     CHECK(line_for(source, 8, 11) == 11);  // of the statement that begins on line 9

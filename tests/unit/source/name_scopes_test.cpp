@@ -98,6 +98,9 @@ TEST_CASE("name_scopes: the scopes of a class that the debug information does no
         CHECK(type_of(twice + "inline namespace one { struct lake {}; }\n"
                               "void f() { @new lake; } }",
                       "sea::f()") == "sea::one::lake");
+        CHECK(type_of("inline namespace one { struct lake {}; }\n"
+                      "struct pond {}; namespace sea { void f() { @new pond; } }",
+                      "sea::f()") == "pond");
         const std::string friends =
             "namespace sea { struct a { friend class oar; };\nclass oar {}; ";
         CHECK(type_of(friends + "void f() { @new oar; } }", "sea::f()") == "sea::oar");

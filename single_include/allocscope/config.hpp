@@ -49,7 +49,7 @@
 // headers.
 #define ALLOCSCOPE_NAMESPACE_BEGIN \
     namespace allocscope {         \
-    inline namespace v6 {
+    inline namespace v7 {
 #define ALLOCSCOPE_NAMESPACE_END \
     }                            \
     }

@@ -19,7 +19,7 @@ OTHER_ABI = """#include <allocscope/config.hpp>
 #define ALLOCSCOPE_NAMESPACE_BEGIN namespace allocscope { inline namespace v999 {
 """
 # ALLOCSCOPE_ABI_VERSION and the inline namespace that goes with it.
-RELEASED = {"1": "v0", "2": "v1", "3": "v2", "4": "v3", "5": "v4", "6": "v5", "7": "v6"}
+RELEASED = {"1": "v0", "2": "v1", "3": "v2", "4": "v3", "5": "v4", "6": "v5", "7": "v6", "8": "v7"}
 
 
 def build(tools, compiler, folder, host_parts=(), plugin_parts=(), plugin_flags=(),

@@ -286,7 +286,8 @@ inline allocscope::detail::snapshot_data* made_block(const std::vector<row_text>
                 about.has_details,
                 false,
                 nullptr,
-                about.ages.size()};
+                about.ages.size(),
+                0};
         plain::list<allocscope::snapshot::moment> moments{block.memory()};
         for (const moment_text& each : about.moments) {
             moments.push_back({each.at_ns, each.live_objects, each.live_bytes, each.allocations,

@@ -56,7 +56,8 @@ public:
         points_.reset(new (std::nothrow) point[most]);
     }
 
-    // `counted_from_ns`: when its counting began. It ended at `at.at_ns`.
+    // `counted_from_ns`: when its counting began. It ended at `at.at_ns`. These times are those of
+    // the monotonic clock; a snapshot has them from the start of its window.
     void add(const snapshot::moment& at, std::uint64_t counted_from_ns, const char* mark) noexcept {
         if (points_ != nullptr && count_ == most) thin_out();
         if (points_ == nullptr || count_ == most) {
@@ -72,15 +73,11 @@ public:
         count_ = 0;
         lost_marks_ = 0;
     }
-    // The window began anew at `since_ns`, in a question that was asked at `asked_ns`. The points
-    // of the new window stay.
-    void begin_anew(std::uint64_t asked_ns, std::uint64_t since_ns) noexcept {
+    // The window began anew at `since_ns`. Its own points stay.
+    void begin_anew(std::uint64_t since_ns) noexcept {
         std::size_t kept = 0;
         for (std::size_t i = 0; i < count_; ++i) {
-            if (points_[i].at.at_ns <= asked_ns || points_[i].counted_from_ns <= since_ns) continue;
-            points_[kept] = points_[i];
-            points_[kept].at.at_ns -= since_ns;
-            points_[kept++].counted_from_ns -= since_ns;
+            if (points_[i].counted_from_ns > since_ns) points_[kept++] = points_[i];
         }
         count_ = kept;
         lost_marks_ = 0;
@@ -95,13 +92,15 @@ public:
                  after_stats then, arena& memory) const {
         list<snapshot::moment> copied{memory};
         copied.reserve(count_ + 1);
+        const std::uint64_t ended_ns = info.started_ns + last.at_ns;
         for (std::size_t i = 0; i < count_; ++i) {
             const point& each = points_[i];
             const bool is_earlier = each.at.at_ns <= asked_ns;
             const bool is_last_mark = then == after_stats::forget && each.mark[0] != '\0' &&
-                                      each.counted_from_ns <= last.at_ns;
+                                      each.counted_from_ns <= ended_ns;
             if (!is_earlier && !is_last_mark) continue;
             snapshot::moment& made = copied.push_back(is_earlier ? each.at : last);
+            if (is_earlier) made.at_ns -= info.started_ns;
             made.mark = copy_of(memory, each.mark).data();
         }
         copied.push_back(last);
@@ -187,14 +186,13 @@ private:
     void end_thread() noexcept;
     void add_point(const char* name) noexcept;
     void settle_after_fork() const noexcept;
-    std::uint64_t now_ns() const noexcept;
+    static std::uint64_t now_ns() noexcept;
     snapshot read(snapshot (*how)(scope&), detail::after_stats then);
 
     // What is mutable is set right in a forked child by whichever member is called first.
     const std::chrono::milliseconds every_;
     mutable detail::moment_list points_;
     scope window_;
-    clock::time_point began_;
     mutable std::mutex asking_;  // taken before lock_: one snapshot at a time
     mutable std::mutex lock_;    // of the points
     mutable std::condition_variable ends_;
@@ -228,10 +226,7 @@ private:
 
 inline timed_scope::timed_scope(const char* name, std::chrono::milliseconds every,
                                 const options& wanted)
-    : every_(detail::at_most_a_year(every)),
-      window_(name, wanted),
-      began_(clock::now()),
-      process_(::getpid()) {
+    : every_(detail::at_most_a_year(every)), window_(name, wanted), process_(::getpid()) {
     if (every_.count() > 0) begin_thread();
 }
 
@@ -294,12 +289,13 @@ inline void timed_scope::settle_after_fork() const noexcept {
     }
 }
 
-// Since the window began. Needs lock_.
-inline std::uint64_t timed_scope::now_ns() const noexcept {
-    const auto since = std::chrono::duration_cast<std::chrono::nanoseconds>(clock::now() - began_);
-    return static_cast<std::uint64_t>(since.count());
+// On the clock of snapshot::window_info::started_ns.
+inline std::uint64_t timed_scope::now_ns() noexcept {
+    const std::chrono::nanoseconds now = clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(now.count());
 }
 
+// Needs lock_.
 inline void timed_scope::add_point(const char* name) noexcept {
     const std::uint64_t counted_from_ns = now_ns();
     const allocation_counts now = window_.counts();
@@ -318,12 +314,9 @@ inline void timed_scope::mark(const char* name) noexcept {
 // The snapshot is the last point. Points that are added while it is made are of later ones. Needs
 // asking_.
 inline snapshot timed_scope::read(snapshot (*how)(scope&), detail::after_stats then) {
-    std::uint64_t asked_ns = 0;
-    {
-        const std::lock_guard<std::mutex> locked{lock_};
-        asked_ns = now_ns();
-    }
+    const std::uint64_t asked_ns = now_ns();
     const snapshot rows = how(window_);
+    if (!detail::has_totals(rows.info())) return rows;  // nor has it a moment of its own
     const std::lock_guard<std::mutex> locked{lock_};
     snapshot made = detail::annotated(rows, [&](snapshot::window_info& info,
                                                 detail::arena& memory) {
@@ -342,9 +335,10 @@ inline snapshot timed_scope::read(snapshot (*how)(scope&), detail::after_stats t
         info.losses = losses.data();
         info.loss_count = losses.size();
     });
-    if (then != detail::after_stats::forget || !detail::has_totals(rows.info())) return made;
-    began_ += std::chrono::nanoseconds{rows.info().duration_ns};
-    points_.begin_anew(asked_ns, rows.info().duration_ns);
+    const snapshot::window_info& about = rows.info();
+    if (then == detail::after_stats::forget) {
+        points_.begin_anew(about.started_ns + about.duration_ns);
+    }
     return made;
 }
 

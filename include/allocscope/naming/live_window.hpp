@@ -88,6 +88,7 @@ struct live_window {
     window_id id = 0;
     char name[sizeof(open_window::name)] = {};
     options wanted;
+    std::uint64_t started_ns = 0;
     std::uint64_t duration_ns = 0;
     std::int64_t taken_unix_ns = 0;
     std::uint64_t own_memory_bytes = 0;
@@ -359,7 +360,8 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
     copy_cut(taken.name, sizeof taken.name, window->name);
     taken.wanted = window->wanted;
     const std::uint64_t now_ns = moment_of_reading_ns();
-    taken.duration_ns = now_ns - window->started_ns;
+    taken.started_ns = window->started_ns;
+    taken.duration_ns = now_ns - taken.started_ns;
     taken.marks.read(*window, now_ns);
     taken.taken_unix_ns = unix_time_ns() - static_cast<std::int64_t>(monotonic_ns() - now_ns);
     facts = begin_reading(*window, id);

@@ -211,6 +211,7 @@ inline snapshot_data* finish_block(snapshot_block& block, const live_window& win
     info.record = window.wanted.record;
     info.from = window.wanted.from;
     info.stack_frames = window.wanted.stack_frames;
+    info.started_ns = window.started_ns;
     info.duration_ns = window.duration_ns;
     info.totals = window.totals.counts;
     info.own_memory_bytes = window.own_memory_bytes;

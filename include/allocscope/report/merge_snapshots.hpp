@@ -212,6 +212,7 @@ inline snapshot::window_info merged_info(const snapshot* parts, std::size_t coun
     info.totals = {};
     info.samples = info.uncertain_objects = info.uncertain_bytes = 0;
     info.merged_windows = 0;
+    info.started_ns = 0;
     info.memory = nullptr;
     info.ages = nullptr;
     info.age_count = 0;

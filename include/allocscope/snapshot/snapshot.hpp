@@ -239,6 +239,9 @@ public:
         // snapshot each part has its own, counted from the moment when that part was taken.
         const age* ages;
         std::size_t age_count;
+        // When the window started, in nanoseconds of std::chrono::steady_clock; 0 if the snapshot
+        // was loaded or merged, or is a difference.
+        std::uint64_t started_ns;
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it belongs to no window

@@ -216,6 +216,7 @@ inline snapshot::window_info info_difference(const snapshot_data& later,
                                              list<snapshot::loss>& losses) {
     snapshot::window_info about = is_no_window(later) ? earlier.info : later.info;
     about.is_difference = true;
+    about.started_ns = 0;
     about.is_filtered = later.info.is_filtered || earlier.info.is_filtered;
     about.has_details = about.has_peak_details = false;
     // Windows of two processes may have the same number.

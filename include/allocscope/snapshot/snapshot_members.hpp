@@ -58,6 +58,7 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              false,
              false,
              nullptr,
+             0,
              0},
             nullptr,
             nullptr};

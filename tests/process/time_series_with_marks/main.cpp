@@ -54,6 +54,28 @@ void expect_in_order(const snapshot& of) {
     ALLOCSCOPE_EXPECT_EQUAL(info.moments[info.moment_count - 1].at_ns, info.duration_ns);
 }
 
+std::uint64_t steady_ns() {
+    const auto since = std::chrono::steady_clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(std::chrono::nanoseconds{since}.count());
+}
+
+// Its times are exact, or a window that begins anew gets marks of the one before. The opening of
+// the first window of a process takes long.
+void marks_are_made_at_their_time() {
+    timed_scope window{"exact"};
+    for (const bool begins_anew : {true, true, false}) {
+        const std::uint64_t before = steady_ns();
+        window.mark("now");
+        const std::uint64_t after = steady_ns();
+        const snapshot seen = begins_anew ? window.stats_and_forget() : window.stats();
+        const snapshot::moment* const found = moment_named(seen, "now");
+        if (!ALLOCSCOPE_EXPECT(found != nullptr)) return;
+        ALLOCSCOPE_EXPECT_EQUAL(seen.info().moment_count, 2);
+        ALLOCSCOPE_EXPECT(seen.info().started_ns + found->at_ns >= before);
+        ALLOCSCOPE_EXPECT(seen.info().started_ns + found->at_ns <= after);
+    }
+}
+
 void marks_have_the_numbers_of_their_moment() {
     timed_scope window{"marks"};
     ALLOCSCOPE_EXPECT(!window.is_sampling());
@@ -323,7 +345,8 @@ void a_process_ends_with_an_open_one() {
 
 int main() {
     watchdog();
-    a_window_that_begins_anew_keeps_every_mark();  // first: no names have been read yet
+    marks_are_made_at_their_time();                // first: no window has been opened yet
+    a_window_that_begins_anew_keeps_every_mark();  // then: no names have been read yet
     marks_have_the_numbers_of_their_moment();
     a_thread_takes_points_and_is_charged_to_nobody();
     no_time_is_between_two_windows();

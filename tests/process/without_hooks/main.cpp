@@ -5,6 +5,7 @@
 #include "../../support/process_test.hpp"
 
 #include <allocscope/allocscope.hpp>
+#include <allocscope/time_series.hpp>
 
 #include <cstring>
 #include <sstream>
@@ -34,6 +35,11 @@ int main() {
     expect_statement(window.stop());
     expect_statement(window.stats());
     expect_statement(window.stats().difference_from(early));
+
+    allocscope::timed_scope series{"nobody records"};
+    series.mark("a mark");
+    expect_statement(series.stats());
+    ALLOCSCOPE_EXPECT_EQUAL(series.stop().info().moment_count, 0);
 
     allocscope::start();
     expect_statement(allocscope::stats());

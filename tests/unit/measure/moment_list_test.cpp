@@ -19,11 +19,12 @@ snapshot::moment at(std::uint64_t at_ns, std::uint64_t allocations) {
     return {at_ns, 0, 0, allocations, 0, ""};
 }
 
-// "20:a=3 50:=7": time, mark and allocations of each point.
-std::string points(const detail::moment_list& of, const snapshot::moment& last,
-                   std::uint64_t asked_ns, after_stats then) {
+// "20:a=3 50:=7": time since the start of the window, mark and allocations of each point.
+std::string points(const detail::moment_list& of, std::uint64_t started_ns,
+                   const snapshot::moment& last, std::uint64_t asked_ns, after_stats then) {
     detail::arena memory;
     snapshot::window_info info{};
+    info.started_ns = started_ns;
     of.copy_to(info, last, asked_ns, then, memory);
     std::string text;
     for (std::size_t i = 0; i < info.moment_count; ++i) {
@@ -38,29 +39,29 @@ std::string points(const detail::moment_list& of, const snapshot::moment& last,
 
 TEST_CASE("moment_list: a report has what was counted before it was asked for") {
     detail::moment_list list;
-    list.add(at(10, 1), 9, "");
-    list.add(at(20, 2), 19, "before");
-    list.add(at(25, 3), 21, "");        // asked at 20, read at 30
-    list.add(at(28, 3), 26, "during");  // in a later report
-    CHECK(points(list, at(30, 4), 20, after_stats::go_on) == "10:=1 20:before=2 30:=4");
-    CHECK(points(list, at(90, 9), 40, after_stats::go_on) ==
+    list.add(at(110, 1), 109, "");
+    list.add(at(120, 2), 119, "before");
+    list.add(at(125, 3), 121, "");        // asked at 120, read at 130
+    list.add(at(128, 3), 126, "during");  // in a later report
+    CHECK(points(list, 100, at(30, 4), 120, after_stats::go_on) == "10:=1 20:before=2 30:=4");
+    CHECK(points(list, 100, at(90, 9), 140, after_stats::go_on) ==
           "10:=1 20:before=2 25:=3 28:during=3 90:=9");
 }
 
 TEST_CASE("moment_list: each mark is in one report when the window begins anew") {
     detail::moment_list list;
-    list.add(at(10, 5), 9, "before");
-    list.add(at(25, 7), 21, "");
-    list.add(at(28, 8), 26, "during");
-    list.add(at(31, 0), 29, "across");  // read at 30: counted before or after it
-    list.add(at(33, 0), 29, "");
-    list.add(at(35, 1), 34, "after");
-    list.add(at(36, 1), 35, "");
-    CHECK(points(list, at(30, 9), 20, after_stats::forget) ==
+    list.add(at(110, 5), 109, "before");
+    list.add(at(125, 7), 121, "");
+    list.add(at(128, 8), 126, "during");
+    list.add(at(131, 0), 129, "across");  // read at 130: counted before or after it
+    list.add(at(133, 0), 129, "");
+    list.add(at(135, 1), 134, "after");
+    list.add(at(136, 1), 135, "");
+    CHECK(points(list, 100, at(30, 9), 120, after_stats::forget) ==
           "10:before=5 30:during=9 30:across=9 30:=9");
-    list.begin_anew(20, 30);
-    list.add(at(8, 2), 7, "later");
-    CHECK(points(list, at(9, 3), 8, after_stats::go_on) == "5:after=1 6:=1 8:later=2 9:=3");
-    list.begin_anew(8, 9);
-    CHECK(points(list, at(1, 0), 1, after_stats::go_on) == "1:=0");
+    list.begin_anew(130);
+    list.add(at(138, 2), 137, "later");
+    CHECK(points(list, 130, at(9, 3), 138, after_stats::go_on) == "5:after=1 6:=1 8:later=2 9:=3");
+    list.begin_anew(139);
+    CHECK(points(list, 139, at(1, 0), 140, after_stats::go_on) == "1:=0");
 }

@@ -1043,9 +1043,9 @@ public:
     // Every stack of the window, also those whose objects have all been freed. The stack with most
     // bytes alive comes first, and among equal ones the stack with most bytes allocated. The first
     // call finds the names, which may take as long as stats(); later calls cost nothing. Their sums
-    // are the totals, but with options::details what nested windows and threads that have ended
-    // allocated and freed may be in info().totals alone. There are no stacks in a window that only
-    // counts, or if memory for the names is refused; has_stacks() is then false.
+    // are the totals, but while any window has options::details, what nested windows and threads
+    // that have ended allocated and freed may be in info().totals alone. There are no stacks in a
+    // window that only counts, or if memory for the names is refused; has_stacks() is then false.
     range<stack> stacks() const;
     bool has_stacks() const;
     // The files that contain the code of the frames of stacks(); the program itself comes first.
@@ -3216,7 +3216,7 @@ enum class loss_reason : std::uint32_t {
     library_not_ready,     // allocations before the loader had relocated the preload library
     operators_of_others,   // counts allocators whose operator new `allocscope run` does not see
     address_too_high,      // the tables end at 2^47: the object is not counted
-    torn_event,            // in a child: fork() while another thread was counting an event
+    torn_event,            // another thread was counting it at a fork or when a window began anew
     count
 };
 
@@ -3306,10 +3306,10 @@ ALLOCSCOPE_HIDDEN inline constexpr loss_words words_of_losses[] = {
     {"address_too_high", "allocation was not recorded: its address is not below 2^47",
      "allocations were not recorded: their addresses are not below 2^47"},
     {"torn_event",
-     "event was just being counted by another thread when the process was forked:"
-     " its object or its bytes may be missing",
-     "events were just being counted by other threads when the process was forked:"
-     " their objects or their bytes may be missing"},
+     "event was just being counted by another thread when the process was forked or a window"
+     " began anew: its object or its bytes may be missing",
+     "events were just being counted by other threads when the process was forked or a window"
+     " began anew: their objects or their bytes may be missing"},
 };
 static_assert(sizeof words_of_losses / sizeof words_of_losses[0] ==
                   static_cast<std::size_t>(loss_reason::count),
@@ -18802,18 +18802,25 @@ inline void reclaim_when_due() noexcept {
 
 // --- release ---
 
-// True when no thread is inside a hook, and none can come in before the gate opens again.
-ALLOCSCOPE_INLINE bool all_threads_are_outside() noexcept {
-    constexpr int most_yields = 2000;
-    if (!fence_all_threads()) return false;
+// Waits until no thread but `self` is inside a hook, for so long at most. Returns whether none is.
+inline bool threads_leave_within(std::uint64_t patience_ns, const thread_state* self) noexcept {
+    const std::uint64_t gives_up_at = monotonic_ns() + patience_ns;
+    thread_wait waiting;
     for (thread_state& each : all_threads()) {
+        if (self != nullptr && each.primary_state.load(memory_order::relaxed) == self) continue;
         // Acquire: pairs with the release in leave().
-        for (int i = 0; each.busy.load(memory_order::acquire) != 0; ++i) {
-            if (i == most_yields) return false;
-            ::sched_yield();
+        while (each.busy.load(memory_order::acquire) != 0) {
+            if (monotonic_ns() > gives_up_at) return false;
+            waiting.once();
         }
     }
     return true;
+}
+
+// True when no thread is inside a hook, and none can come in before the gate opens again.
+ALLOCSCOPE_INLINE bool all_threads_are_outside() noexcept {
+    constexpr std::uint64_t not_long_ns = 1'000'000;
+    return fence_all_threads() && threads_leave_within(not_long_ns, nullptr);
 }
 
 inline void release_thread_tables(thread_state& thread) noexcept {
@@ -20433,6 +20440,15 @@ ALLOCSCOPE_INLINE void add_own_memory(live_window& taken) noexcept {
     taken.own_memory_bytes = own_memory_bytes();
 }
 
+// Control lock. A window has begun anew. An event that another thread has begun before would be in
+// neither of its reports if it were counted only now.
+inline void wait_for_events_before() noexcept {
+    thread_state* const self = own_state();
+    fence_all_threads();
+    if (threads_leave_within(patience_ns, self)) return;
+    if (self != nullptr) self->lose(loss_reason::torn_event);
+}
+
 // Needs the control lock and the walking lock. Returns false if there is no such window.
 inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, after_stats then) {
     open_window* window = find_window(id);
@@ -20452,7 +20468,7 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
         facts.peak_bytes = peak_of_window(facts.slot, facts.opened_at);
         begin_window(*window, now_ns);
         announce(*window, 0);
-        all_threads_are_outside();  // else an object born just now would be in neither report
+        wait_for_events_before();
         facts.range.until = window->open_at.load(memory_order::relaxed);
     }
     return true;

@@ -32,7 +32,7 @@ enum class loss_reason : std::uint32_t {
     library_not_ready,     // allocations before the loader had relocated the preload library
     operators_of_others,   // counts allocators whose operator new `allocscope run` does not see
     address_too_high,      // the tables end at 2^47: the object is not counted
-    torn_event,            // in a child: fork() while another thread was counting an event
+    torn_event,            // another thread was counting it at a fork or when a window began anew
     count
 };
 

@@ -351,6 +351,15 @@ ALLOCSCOPE_INLINE void add_own_memory(live_window& taken) noexcept {
     taken.own_memory_bytes = own_memory_bytes();
 }
 
+// Control lock. A window has begun anew. An event that another thread has begun before would be in
+// neither of its reports if it were counted only now.
+inline void wait_for_events_before() noexcept {
+    thread_state* const self = own_state();
+    fence_all_threads();
+    if (threads_leave_within(patience_ns, self)) return;
+    if (self != nullptr) self->lose(loss_reason::torn_event);
+}
+
 // Needs the control lock and the walking lock. Returns false if there is no such window.
 inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, after_stats then) {
     open_window* window = find_window(id);
@@ -370,7 +379,7 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
         facts.peak_bytes = peak_of_window(facts.slot, facts.opened_at);
         begin_window(*window, now_ns);
         announce(*window, 0);
-        all_threads_are_outside();  // else an object born just now would be in neither report
+        wait_for_events_before();
         facts.range.until = window->open_at.load(memory_order::relaxed);
     }
     return true;

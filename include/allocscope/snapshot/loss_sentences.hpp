@@ -73,10 +73,10 @@ ALLOCSCOPE_HIDDEN inline constexpr loss_words words_of_losses[] = {
     {"address_too_high", "allocation was not recorded: its address is not below 2^47",
      "allocations were not recorded: their addresses are not below 2^47"},
     {"torn_event",
-     "event was just being counted by another thread when the process was forked:"
-     " its object or its bytes may be missing",
-     "events were just being counted by other threads when the process was forked:"
-     " their objects or their bytes may be missing"},
+     "event was just being counted by another thread when the process was forked or a window"
+     " began anew: its object or its bytes may be missing",
+     "events were just being counted by other threads when the process was forked or a window"
+     " began anew: their objects or their bytes may be missing"},
 };
 static_assert(sizeof words_of_losses / sizeof words_of_losses[0] ==
                   static_cast<std::size_t>(loss_reason::count),

@@ -265,9 +265,9 @@ public:
     // Every stack of the window, also those whose objects have all been freed. The stack with most
     // bytes alive comes first, and among equal ones the stack with most bytes allocated. The first
     // call finds the names, which may take as long as stats(); later calls cost nothing. Their sums
-    // are the totals, but with options::details what nested windows and threads that have ended
-    // allocated and freed may be in info().totals alone. There are no stacks in a window that only
-    // counts, or if memory for the names is refused; has_stacks() is then false.
+    // are the totals, but while any window has options::details, what nested windows and threads
+    // that have ended allocated and freed may be in info().totals alone. There are no stacks in a
+    // window that only counts, or if memory for the names is refused; has_stacks() is then false.
     range<stack> stacks() const;
     bool has_stacks() const;
     // The files that contain the code of the frames of stacks(); the program itself comes first.

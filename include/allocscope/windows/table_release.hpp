@@ -20,8 +20,10 @@
 
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/platform/clocks.hpp>
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/platform/thread_fence.hpp>
+#include <allocscope/platform/thread_wait.hpp>
 #include <allocscope/state/epoch.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/tables/cohort_table.hpp>
@@ -33,7 +35,6 @@
 #include <cstdint>  // uint32_t, uint64_t
 
 #include <pthread.h>  // pthread_mutex_trylock
-#include <sched.h>    // sched_yield
 
 ALLOCSCOPE_COOL_BEGIN
 
@@ -163,18 +164,25 @@ inline void reclaim_when_due() noexcept {
 
 // --- release ---
 
-// True when no thread is inside a hook, and none can come in before the gate opens again.
-ALLOCSCOPE_INLINE bool all_threads_are_outside() noexcept {
-    constexpr int most_yields = 2000;
-    if (!fence_all_threads()) return false;
+// Waits until no thread but `self` is inside a hook, for so long at most. Returns whether none is.
+inline bool threads_leave_within(std::uint64_t patience_ns, const thread_state* self) noexcept {
+    const std::uint64_t gives_up_at = monotonic_ns() + patience_ns;
+    thread_wait waiting;
     for (thread_state& each : all_threads()) {
+        if (self != nullptr && each.primary_state.load(memory_order::relaxed) == self) continue;
         // Acquire: pairs with the release in leave().
-        for (int i = 0; each.busy.load(memory_order::acquire) != 0; ++i) {
-            if (i == most_yields) return false;
-            ::sched_yield();
+        while (each.busy.load(memory_order::acquire) != 0) {
+            if (monotonic_ns() > gives_up_at) return false;
+            waiting.once();
         }
     }
     return true;
+}
+
+// True when no thread is inside a hook, and none can come in before the gate opens again.
+ALLOCSCOPE_INLINE bool all_threads_are_outside() noexcept {
+    constexpr std::uint64_t not_long_ns = 1'000'000;
+    return fence_all_threads() && threads_leave_within(not_long_ns, nullptr);
 }
 
 inline void release_thread_tables(thread_state& thread) noexcept {

@@ -1,5 +1,6 @@
 // Threads allocate, free each other's objects and open windows, all at once. Whenever they meet, no
-// window may have lost or invented an object.
+// window may have lost or invented an object. Meanwhile two windows begin anew again and again: each
+// object is in one of their reports, and in each report rows and stacks add up to its totals.
 
 #include "../support/dice.hpp"
 #include "../support/own_threads.hpp"
@@ -45,6 +46,7 @@ struct arena {
     meeting_point begin{thread_count + 1};
     meeting_point end{thread_count + 1};
     worker_state workers[thread_count];
+    std::atomic<int> working{0};
     std::uint64_t seed = 0;
 };
 
@@ -108,9 +110,53 @@ void work(worker_state& self) {
                 bury(self, shared.slots[roll.below(slot_count)].exchange(give_birth(self, roll)));
             }
         }
+        shared.working.fetch_sub(1);
         shared.end.wait();
     }
 }
+
+// A window whose reports begin it anew.
+class reported_in_parts {
+public:
+    reported_in_parts(const char* name, const allocscope::options& wanted)
+        : window_(name, wanted), has_stacks_(wanted.record == allocscope::recording::exact) {}
+
+    void report() {
+        const allocscope::snapshot seen = window_.stats_and_forget();
+        const allocscope::allocation_counts& totals = seen.info().totals;
+        births_ += totals.allocations;
+        bytes_ += totals.bytes_allocated;
+        losses_ += totals.lost_events;
+        const allocscope::pause_recording unseen;
+        if (!has_stacks_) return;
+        std::uint64_t objects = 0;
+        std::uint64_t births = 0;
+        for (const allocscope::snapshot::row& row : seen) objects += row.objects;
+        for (const allocscope::snapshot::stack& each : seen.stacks()) births += each.allocations;
+        if (objects != totals.live_objects() || births != totals.allocations) ++wrong_reports_;
+    }
+    void compare(const arena& shared) const {
+        site_tally all;
+        for (const worker_state& worker : shared.workers) {
+            for (const site_tally& site : worker.sites) {
+                all.births += site.births;
+                all.bytes_born += site.bytes_born;
+            }
+        }
+        CHECK(births_ == all.births);
+        CHECK(bytes_ == all.bytes_born);
+        CHECK(losses_ == 0);
+        CHECK(wrong_reports_ == 0);
+    }
+
+private:
+    allocscope::scope window_;
+    const bool has_stacks_;
+    std::uint64_t births_ = 0;
+    std::uint64_t bytes_ = 0;
+    std::uint64_t losses_ = 0;
+    std::uint64_t wrong_reports_ = 0;
+};
 
 site_tally total_of_site(const arena& shared, int site) {
     site_tally total;
@@ -161,12 +207,25 @@ TEST_CASE("windows lose nothing while threads run freely") {
                                 &worker);
         }
         allocscope::scope window{"all of them"};
+        allocscope::options only_counted;
+        only_counted.record = allocscope::recording::counters;
+        reported_in_parts named{"named in parts", {}};
+        reported_in_parts counted{"counted in parts", only_counted};
         for (int phase = 0; phase < phases; ++phase) {
+            shared.working.store(thread_count);
             shared.begin.wait();
+            while (shared.working.load() != 0) {
+                named.report();
+                counted.report();
+            }
             shared.end.wait();
+            named.report();
+            counted.report();
             const allocscope::snapshot seen = window.stats();
             const allocscope::pause_recording unseen;  // doctest's own allocations
             compare(shared, seen);
+            named.compare(shared);
+            counted.compare(shared);
         }
         for (worker_state& worker : shared.workers) worker.thread.join();
         for (auto& slot : shared.slots) bury(shared.workers[0], slot.exchange(nullptr));

@@ -1,6 +1,6 @@
 // Threads allocate, free each other's objects and open windows, all at once. Whenever they meet, no
-// window may have lost or invented an object. Meanwhile two windows begin anew again and again: each
-// object is in one of their reports, and in each report rows and stacks add up to its totals.
+// window may have lost or invented an object. Meanwhile two windows begin anew again and again:
+// each object is in one of their reports, and in each report rows and stacks add up to its totals.
 
 #include "../support/dice.hpp"
 #include "../support/own_threads.hpp"

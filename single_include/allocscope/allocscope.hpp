@@ -20443,9 +20443,10 @@ ALLOCSCOPE_INLINE void add_own_memory(live_window& taken) noexcept {
 // Control lock. A window has begun anew. An event that another thread has begun before would be in
 // neither of its reports if it were counted only now.
 inline void wait_for_events_before() noexcept {
+    constexpr std::uint64_t long_ns = 1'000'000'000;  // a thread may have to wait for ten others
     thread_state* const self = own_state();
     fence_all_threads();
-    if (threads_leave_within(patience_ns, self)) return;
+    if (threads_leave_within(long_ns, self)) return;
     if (self != nullptr) self->lose(loss_reason::torn_event);
 }
 
@@ -55190,7 +55191,8 @@ struct stack_filter {
     const char* frame = "";
     const char* type = "";                 // the type
     const char* module = "";               // the module of the frame that gave the row its place
-    const char* thread = "";               // the name of the thread that allocated, or its number
+    const char* thread = "";               // a part of the name of the thread that allocated, its
+                                           // number, or what a group shows: "worker (thread 3)"
     std::uint64_t least_bytes = 0;         // alive, of the whole row; in a difference without sign
     std::uint64_t least_objects = 0;       // likewise
     shown_types types = shown_types::all;  // what rows show, and `frame` and `type` search
@@ -55365,11 +55367,13 @@ public:
         const text wanted{filter.thread};
         const bool is_number = wanted.find_first_not_of("0123456789") == text::npos;
         of.with_threads([&](const snapshot::thread* threads, std::size_t count) {
+            const thread_names shown{scratch, threads, count};
             for (std::size_t i = 0; i < count; ++i) {
                 text_out number{scratch};
                 number << decimal{threads[i].number};
-                fits_.push_back(is_number ? wanted.empty() || number.view() == wanted
-                                          : text{threads[i].name}.contains(wanted));
+                fits_.push_back(is_number
+                                    ? wanted.empty() || number.view() == wanted
+                                    : text{threads[i].name}.contains(wanted) || shown[i] == wanted);
             }
         });
     }

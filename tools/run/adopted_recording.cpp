@@ -11,6 +11,7 @@
 #include <allocscope/report/explain_memory.hpp>
 #include <allocscope/state/recording_head.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -188,6 +189,10 @@ allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_r
         return {};
     }
     const allocscope::snapshot::window_estimates& alive = made->info.estimates;
+    // What was read a moment after the end shows the end.
+    for (allocscope::snapshot::moment& each : kept.moments) {
+        each.at_ns = std::min(each.at_ns, made->info.duration_ns);
+    }
     if (!kept.moments.empty()) {
         kept.moments.push_back({made->info.duration_ns, alive.live_objects.value,
                                 alive.live_bytes.value, alive.allocations.value,

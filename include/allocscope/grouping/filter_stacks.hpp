@@ -62,7 +62,8 @@ struct stack_filter {
     const char* frame = "";
     const char* type = "";                 // the type
     const char* module = "";               // the module of the frame that gave the row its place
-    const char* thread = "";               // the name of the thread that allocated, or its number
+    const char* thread = "";               // a part of the name of the thread that allocated, its
+                                           // number, or what a group shows: "worker (thread 3)"
     std::uint64_t least_bytes = 0;         // alive, of the whole row; in a difference without sign
     std::uint64_t least_objects = 0;       // likewise
     shown_types types = shown_types::all;  // what rows show, and `frame` and `type` search
@@ -237,11 +238,13 @@ public:
         const text wanted{filter.thread};
         const bool is_number = wanted.find_first_not_of("0123456789") == text::npos;
         of.with_threads([&](const snapshot::thread* threads, std::size_t count) {
+            const thread_names shown{scratch, threads, count};
             for (std::size_t i = 0; i < count; ++i) {
                 text_out number{scratch};
                 number << decimal{threads[i].number};
-                fits_.push_back(is_number ? wanted.empty() || number.view() == wanted
-                                          : text{threads[i].name}.contains(wanted));
+                fits_.push_back(is_number
+                                    ? wanted.empty() || number.view() == wanted
+                                    : text{threads[i].name}.contains(wanted) || shown[i] == wanted);
             }
         });
     }

@@ -354,9 +354,10 @@ ALLOCSCOPE_INLINE void add_own_memory(live_window& taken) noexcept {
 // Control lock. A window has begun anew. An event that another thread has begun before would be in
 // neither of its reports if it were counted only now.
 inline void wait_for_events_before() noexcept {
+    constexpr std::uint64_t long_ns = 1'000'000'000;  // a thread may have to wait for ten others
     thread_state* const self = own_state();
     fence_all_threads();
-    if (threads_leave_within(patience_ns, self)) return;
+    if (threads_leave_within(long_ns, self)) return;
     if (self != nullptr) self->lose(loss_reason::torn_event);
 }
 

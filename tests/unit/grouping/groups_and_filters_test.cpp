@@ -362,6 +362,12 @@ TEST_CASE("threads: groups and filters know whose the allocations of a stack wer
     CHECK(of_worker[0].bytes == 80);
     wanted.thread = "9";  // a number is meant as a whole
     CHECK(rows.filter(wanted).stacks().size() == 1);
+    for (const char* shown : {"worker (thread 4)", "app (thread 1)", "thread 9"}) {
+        wanted.thread = shown;
+        CHECK(names_of(rows.filter(wanted).group_by(group_key::thread)) == names{shown});
+    }
+    wanted.thread = "thread 4";  // no name, and not what a group shows
+    CHECK(rows.filter(wanted).empty());
     wanted.thread = "p";
     CHECK(rows.filter(wanted)[0].objects == 2);
     CHECK(rows.filter({}).stacks().size() == 3);

@@ -21227,8 +21227,6 @@ ALLOCSCOPE_COLD_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-#include <cxxabi.h>
-
 // default_arguments.hpp - drops the template arguments that nobody writes, and uses common names.
 
 #ifndef ALLOCSCOPE_SPELLING_DEFAULT_ARGUMENTS_HPP
@@ -22388,6 +22386,10 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_SYMBOLS_DEMANGLE_HPP
 #define ALLOCSCOPE_SYMBOLS_DEMANGLE_HPP
 
+// With a name of our own, <cxxabi.h> need not be compiled for this call alone.
+extern "C" char* allocscope_demangle(const char* linkage_name, char* buffer, std::size_t* size,
+                                     int* status) __asm__("__cxa_demangle");
+
 ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
@@ -22461,7 +22463,7 @@ inline text demangled(arena& memory, const char* linkage_name) {
     if (is_demanglable(linkage_name)) {
         int status = 0;
         constexpr int no_memory = -1;
-        readable.characters = abi::__cxa_demangle(linkage_name, nullptr, nullptr, &status);
+        readable.characters = ::allocscope_demangle(linkage_name, nullptr, nullptr, &status);
         if (status == no_memory) refuse_memory();
     }
     return copy_of(memory, readable.characters != nullptr ? readable.characters : linkage_name);
@@ -37434,9 +37436,9 @@ ALLOCSCOPE_COOL_END
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-#include <cstdio>
 #include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 
 // output_file.hpp - a file that appears whole, or not at all.
 
@@ -37547,7 +37549,8 @@ public:
         descriptor_ = -1;
         if (directory_ < 0) return close_error;
         if (close_error != 0) return close_error;
-        if (::renameat(directory_, temporary_, directory_, name_) != 0) return errno;
+        // Not renameat(): <cstdio> would be compiled for this call alone.
+        if (::syscall(SYS_renameat, directory_, temporary_, directory_, name_) != 0) return errno;
         ::close(directory_);
         directory_ = -1;
         return 0;
@@ -44299,6 +44302,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #include <algorithm>
 #include <climits>
+#include <cstdio>
 #include <dlfcn.h>
 #include <elf.h>
 #include <exception>

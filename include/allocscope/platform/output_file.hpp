@@ -27,14 +27,14 @@
 #include <cerrno>   // errno and its values
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
-#include <cstdio>   // renameat
 #include <cstring>  // strcmp, strncmp, strrchr, memcpy
 
-#include <fcntl.h>     // openat, fcntl
-#include <poll.h>      // poll
-#include <signal.h>    // pthread_sigmask, sigtimedwait
-#include <sys/stat.h>  // stat, lstat, fstat
-#include <unistd.h>    // write, close, dup, unlinkat
+#include <fcntl.h>        // openat, fcntl
+#include <poll.h>         // poll
+#include <signal.h>       // pthread_sigmask, sigtimedwait
+#include <sys/stat.h>     // stat, lstat, fstat
+#include <sys/syscall.h>  // SYS_renameat
+#include <unistd.h>       // write, close, dup, syscall, unlinkat
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -140,7 +140,8 @@ public:
         descriptor_ = -1;
         if (directory_ < 0) return close_error;
         if (close_error != 0) return close_error;
-        if (::renameat(directory_, temporary_, directory_, name_) != 0) return errno;
+        // Not renameat(): <cstdio> would be compiled for this call alone.
+        if (::syscall(SYS_renameat, directory_, temporary_, directory_, name_) != 0) return errno;
         ::close(directory_);
         directory_ = -1;
         return 0;

@@ -23,7 +23,9 @@
 #include <cstdint>  // uint64_t
 #include <cstdlib>  // free
 
-#include <cxxabi.h>  // __cxa_demangle
+// With a name of our own, <cxxabi.h> need not be compiled for this call alone.
+extern "C" char* allocscope_demangle(const char* linkage_name, char* buffer, std::size_t* size,
+                                     int* status) __asm__("__cxa_demangle");
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -98,7 +100,7 @@ inline text demangled(arena& memory, const char* linkage_name) {
     if (is_demanglable(linkage_name)) {
         int status = 0;
         constexpr int no_memory = -1;
-        readable.characters = abi::__cxa_demangle(linkage_name, nullptr, nullptr, &status);
+        readable.characters = ::allocscope_demangle(linkage_name, nullptr, nullptr, &status);
         if (status == no_memory) refuse_memory();
     }
     return copy_of(memory, readable.characters != nullptr ? readable.characters : linkage_name);

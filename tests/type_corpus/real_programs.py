@@ -6,7 +6,9 @@ folder in place of {build}. Nothing of allocscope says what is true (stack_judge
 
 A row is right if all its stacks are. Its line may also be one at which another build has the same
 type, since compilers place an expression at its first or its last token. "undecided": nothing says
-what the type is, as for memory of malloc. FOLDER keeps what clang notes and what was recorded, so
+what the type is, as for memory of malloc; then the other builds are asked what that line allocates,
+because clang's -g1 does not name inlined functions in full. "doubtful": they know other types
+there. FOLDER keeps what clang notes and what was recorded, so
 that other programs need another one. Needs clang++ and llvm-symbolizer; no test runs it.
 """
 
@@ -26,7 +28,7 @@ import saved_stacks
 from stack_judge import Judge, Symbolizer, demangled
 from type_names import is_same, plain
 
-ORDER = ["wrong", "elsewhere", "unknown", "undecided ?", "undecided", "right"]
+ORDER = ["wrong", "doubtful", "elsewhere", "unknown", "undecided ?", "undecided", "right"]
 
 
 def read_notes(build, compiler, cache):
@@ -105,7 +107,7 @@ def judge_build(build, command, options, judge, symbolizer):
     return judged
 
 
-def verdict_of(stack, place, types, elsewhere, judge):
+def verdict_of(stack, place, types, why, elsewhere, judge):
     told = plain(stack.type)
     is_type = any(is_same(told, each) for each in types)
     if place is None:
@@ -121,10 +123,15 @@ def verdict_of(stack, place, types, elsewhere, judge):
             is_place = any(is_same(told, each) or told == "?" for each in others)
     if is_place is False:
         return "elsewhere"
+    others = ()
+    if why == "nothing":
+        others = elsewhere.get((os.path.basename(stack.file), stack.line), ())
     if stack.type == "?" or stack.type.startswith("begins with "):
-        return "unknown" if types else "undecided ?"
+        return "unknown" if types or others else "undecided ?"
     if not types:
-        return "undecided"
+        if any(is_same(told, each) for each in others):
+            return "right"
+        return "doubtful" if others else "undecided"
     return "right" if is_type else "wrong"
 
 
@@ -132,7 +139,7 @@ def report(build, judged, elsewhere, options, judge):
     rows = collections.defaultdict(list)
     for stack, frames, place, types, why in judged:
         rows[stack.file, stack.line, stack.type].append(
-            (verdict_of(stack, place, types, elsewhere, judge), stack, frames, place, types, why))
+            (verdict_of(stack, place, types, why, elsewhere, judge), stack, frames, place, types, why))
     counts, objects = collections.Counter(), collections.Counter()
     for (file, line, type_), members in sorted(rows.items()):
         worst = min((each[0] for each in members), key=ORDER.index)
@@ -164,7 +171,7 @@ def main():
     parser.add_argument("--cache", type=lambda path: pathlib.Path(path).absolute(), required=True)
     parser.add_argument("--folder", default=".")
     parser.add_argument("--input", default="", help="what the program reads")
-    parser.add_argument("--show", default="wrong,elsewhere")
+    parser.add_argument("--show", default="wrong,doubtful,elsewhere")
     parser.add_argument("--frames", type=int, default=0)
     parser.add_argument("builds", nargs="+", type=lambda path: pathlib.Path(path).absolute())
     at = sys.argv.index("--")

@@ -200,8 +200,10 @@ class Judge:
         return frames
 
     def has_place(self, frame):
-        """clang gives line 0 to code that it has merged."""
-        return frame.line or (frame.declared[1] and frame.file == frame.declared[0])
+        """clang gives line 0 to code that it has merged; with -g1 no function has a declaration."""
+        if frame.line or not frame.file or frame.mangled.startswith("_GLOBAL__"):
+            return frame.line > 0
+        return frame.file == frame.declared[0] or not frame.declared[1]
 
     def place(self, frames):
         """None: no frame has a line that the program's author wrote."""
@@ -307,9 +309,12 @@ class Judge:
             return {plain(each.removeprefix("typeinfo for ")) for each in told}, "thrown"
         if "libstdc++" in frame.module:
             return {"char"} if frame.name.startswith("std::string::") else set(), frame.name
+        if SYSTEM.search(frame.module):
+            return set(), "loader"
         notes = self.of_note(frame)
         names = {self.element(name) for each in notes for name in each[2]}
-        if notes and len({self.element(each[2][-1]) for each in notes}) > 1:
+        is_named = "(" in frame.name or "::" in frame.name or frame.name == "main"
+        if notes and is_named and len({self.element(each[2][-1]) for each in notes}) > 1:
             fits = [each for each in notes if size == each[3]]
             fits = fits or [each for each in notes if each[3] and size % each[3] == 0]
             names = {self.element(name) for each in fits or notes for name in each[2]}

@@ -5,7 +5,7 @@ import re
 
 CLOSING = {"<": ">", "(": ")", "[": "]"}
 # What a name says only to tell versions of a library apart.
-VERSIONS = re.compile(r"\b(?:__cxx11|__1|json_abi_\w+|v\d+|_V2|_V1|ryu|lts_\d+)::")
+VERSIONS = re.compile(r"\b(?:__cxx11|__1|json_abi_\w+|toml11_\w+|v\d+|_V2|_V1|ryu|lts_\d+)::")
 LAMBDA = re.compile(r"\(lambda at [^)]*\)|'lambda\d*'|\{lambda(?:\([^{}]*\)#\d+)?\}|<lambda\(.*?\)>"
                     r"|\$_\d+|\{unnamed\}")
 DEFAULTS = ("std::allocator", "std::char_traits", "std::less", "std::hash", "std::equal_to",

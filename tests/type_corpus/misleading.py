@@ -404,6 +404,20 @@ LINES = [
      "static in@ two; keep(&two); }", ["n@::two::in@"]),
     ("struct c@ { std::vector<int> a[2]; std::vector<char> b; }; "
      "F { static c@ one; one.a[1].push_back(1); keep(new c@(one)); }", ["int", "c@"]),
+    # clang places the copy of an element at the container.
+    ("struct k@ { std::vector<hid> v; k@(std::vector<hid> a) : v(std::move(a)) {} }; void* "
+     "g@(std::vector<std::vector<hid>>& l) { auto* k = new k@(l[0]); keep(k); return new "
+     "k@(l.front()); } F { std::vector<std::vector<hid>> l(1, std::vector<hid>(2)); "
+     "keep(g@(l)); }", ["hid", "k@"]),
+    ("struct c@ { std::map<int, std::vector<hid>> m; std::vector<char> v; }; F { static c@ c; "
+     "c.m[3].resize(2); static std::map<int, c@> all; all[3].m[4]; keep(&c); keep(&all); }",
+     ["hid", "std::pair<const int, std::vector<hid>>", "std::pair<const int, c@>"]),
+    # A member of another object, or of a base class, may be of another instance.
+    ("template <class T> struct b@ { T* p; void grow(int n) { p = new T[n]; } }; "
+     "template <class T> struct c@ : b@<T*> { b@<short> other; void add(int n) { this->grow(n); "
+     "other.grow(n); } }; F { static c@<hid> c; c.add(3); keep(&c); }", ["hid*", "short"]),
+    ("template <class T> struct c@ { T* p; std::vector<T> v; c@(int n) : v(n) { grow(n); } "
+     "void grow(int n) { p = new T[n]; } }; F { static c@<hid> c(3); keep(&c); }", ["hid"]),
 ]
 
 MAIN = r"""

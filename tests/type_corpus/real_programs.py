@@ -139,7 +139,8 @@ def report(build, judged, elsewhere, options, judge):
     rows = collections.defaultdict(list)
     for stack, frames, place, types, why in judged:
         rows[stack.file, stack.line, stack.type].append(
-            (verdict_of(stack, place, types, why, elsewhere, judge), stack, frames, place, types, why))
+            (verdict_of(stack, place, types, why, elsewhere, judge), stack, frames, place, types,
+             why))
     counts, objects = collections.Counter(), collections.Counter()
     for (file, line, type_), members in sorted(rows.items()):
         worst = min((each[0] for each in members), key=ORDER.index)

@@ -254,6 +254,9 @@ private:
                 std::size_t begin = block;
                 while (!file_.is_at(begin - 1, "namespace")) --begin;
                 scope = begin == block ? anonymous_namespace : path_behind(begin);
+                // `inline namespace PART_VERSION`: only the compiler knows what the macro is.
+                const bool is_macro = scope.find_first_of(lower_case) == no_position;
+                if (is_macro && is_inline_namespace(block)) continue;
             }
             if (scope.empty()) return {};
             name = joined(memory_, scope, "::", name);

@@ -304,12 +304,15 @@ private:
     bool is_inline_namespace(const written& to, text word, std::size_t behind) const {
         if (!type_.substr(behind).starts_with("::")) return false;
         const text name = to.out.view().substr(to.name_begin);
-        if (is_listed(name, "allocscope:: fmt:: msgpack:: toml:: boost::log::")) {
-            return word.size() > 1 && word[0] == 'v' && word[1] >= '0' && word[1] <= '9';
+        if (is_listed(name, "allocscope:: fmt:: msgpack:: toml:: boost::log::") &&
+            word.size() > 1 && word[0] == 'v' && word[1] >= '0' && word[1] <= '9') {
+            return true;
         }
         if (name == "tbb::") return is_listed(word, "detail d0 d1 d2 r1");
-        if (name == "nlohmann::") return word.starts_with("json_abi_");
-        if (name == "absl::") return word.starts_with("lts_") || word.starts_with("debian");
+        if (is_listed(name, "absl:: nlohmann:: toml::")) {
+            return word.starts_with("lts_") || word.starts_with("debian") ||
+                   word.starts_with("json_abi_") || word.starts_with("toml11_");
+        }
         return name.starts_with("std::") &&
                is_listed(
                    word,

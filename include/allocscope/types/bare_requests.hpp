@@ -203,19 +203,19 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
             continue;
         }
         if (!is_listed(file, container->files)) {
-            // The container is made as an element of another one: construct<X, ...>(X*, ...).
+            if (!element.empty()) break;  // whoever calls a function that was not inlined
+            // The container is made in another one, construct<X, ...>(X*, ...), or in a std::any,
+            // std::optional, std::variant or std::tuple, which is given one: _Storage<const X&>.
             const bool is_made =
                 is_listed(function_inside, container->classes) &&
-                is_listed(file, "stl_construct.h new_allocator.h unique_ptr.h any") &&
-                is_listed(function, "_Construct construct make_unique _S_create");
+                is_listed(function,
+                          "_Construct construct make_unique _S_create _Storage _Uninitialized "
+                          "_Head_base");
             if (!is_made) return unknown_type();
-            if (element.empty()) {
-                const text argument_made =
-                    first_argument(names.memory(), name.parts.last().arguments);
-                const text made = decayed(printed_type(names.memory(), argument_made));
-                element = is_in_pair ? element_in_pair(names.memory(), made, container->classes)
-                                     : element_of_class(names.memory(), made, container->classes);
-            }
+            const text argument_made = first_argument(names.memory(), name.parts.last().arguments);
+            const text made = decayed(printed_type(names.memory(), argument_made));
+            element = is_in_pair ? element_in_pair(names.memory(), made, container->classes)
+                                 : element_of_class(names.memory(), made, container->classes);
             if (element.empty()) return unknown_type();
             break;
         }

@@ -87,12 +87,17 @@ inline std::size_t variable_of_call(const source_outline& file, std::size_t at, 
     std::size_t member = at;
     if (token == "(" && at > 0) --member;
     if (member < 2 || !file.is_word_at(member)) return 0;
-    // Clang places both calls of `name[1][2]` at the name.
-    const bool is_bracket = file.is_at(member + 1, "[");
-    const std::size_t behind = is_bracket ? file.partner(member + 1) + 1 : 0;
-    if (file.is_any_at(behind, "[ . ->")) return 0;
-    if (!file.is_any_at(member - 1, ". ->")) return token == "(" ? 0 : at;
-    return file.text_at(member) == function ? member - 2 : 0;
+    if (file.is_any_at(member - 1, ". ->")) {
+        return file.text_at(member) == function ? member - 2 : 0;
+    }
+    if (token == "(") return 0;
+    // Clang places the call of `[]`, and a copy, at the beginning of `name.member[1].other`.
+    std::size_t last = at;
+    while (file.is_any_at(last + 1, ". ->")) last += 2;
+    if (!file.is_at(last + 1, "[")) return last == at || !file.is_at(last + 1, "(") ? last : 0;
+    std::size_t behind = file.partner(last + 1) + 1;
+    while (file.is_any_at(behind, ". ->")) behind += 2;
+    return function == "operator[]" && !file.is_at(behind, "[") ? last : 0;
 }
 
 // The tokens of the type of the object whose member function or constructor is called at `at`.
@@ -135,7 +140,9 @@ inline text type_of_member(read_names& names, const code_frame& frame, const sou
     const text owner = class_with_member(file, name, function);
     if (owner.empty()) return {};
     const found_token open = class_in_files(included_files(sources, frame, file), owner);
-    if (open.at == 0 || open.file->is_class_template(owner)) return {};
+    // Only the arguments of the function's own class are known.
+    const bool is_own = !file.is_any_at(name - 1, ". ->") && has_arguments(function);
+    if (open.at == 0 || (!is_own && open.file->is_class_template(owner))) return {};
     const declared_variable found = object_of(
         *open.file, member_of(*open.file, open.at, file.text_at(name)), file.is_at(name + 1, "->"));
     if (!found.is_known()) return {};
@@ -196,17 +203,35 @@ inline text named_class(read_names& names, const code_frame& frame, text functio
     return spelled_at(names, frame, *file, at, begin, name - 1, knowledge);
 }
 
+// Whether clang's place of a frame is a call `grow(3)`, which may be that of a member of its own
+// class.
+inline bool is_bare_call(const code_frame& frame, text function, source_cache& sources) {
+    const source_outline* file = nullptr;
+    const std::size_t at = token_of(frame, sources, file);
+    return at != 0 && file->text_at(at) == function && !file->is_any_at(at - 1, ". -> ::");
+}
+
 // The name of an inlined function with the class that its caller writes, `box<int>::make(1)`, or
-// that its object is of, if that has arguments of a template; else the name that it has.
+// that its object or its caller is of, if that has arguments of a template; else the name that it
+// has.
 inline text called_name(read_names& names, const list<code_frame>& frames, std::size_t called,
                         source_cache& sources, const type_knowledge& knowledge) {
     const text function = frames[called].function;
     const bool is_bare = names.of(function).parts.components.size() == 1;
     if (!is_bare || !frames[called].is_inlined || called + 1 == frames.size()) return function;
-    const code_frame& caller = frames[called + 1];
+    code_frame caller = frames[called + 1];
+    if (!is_standard_header(caller.file)) {
+        caller.function = called_name(names, frames, called + 1, sources, knowledge);
+    }
     const text own = own_name_of(names.of(function));
     text scope = named_class(names, caller, own, sources, knowledge);
     if (scope.empty()) scope = type_of_object(names, caller, own, sources, knowledge);
+    const function_name& outer = names.of(caller.function).parts;
+    const std::size_t count = outer.components.size();
+    if (!scope.ends_with(">") && count > 1 && is_bare_call(caller, own, sources)) {
+        const name_component& around = outer.components[count - 2];
+        if (!around.arguments.empty()) scope = name_up_to(outer, around);
+    }
     if (!scope.ends_with(">")) return function;
     // A base class that has the function may have other arguments, but not a constructor.
     const text whole = joined(names.memory(), scope, "::", function);

@@ -69,6 +69,9 @@ TEST_CASE("name_scopes: the scopes of a class that the debug information does no
         const std::string again = "namespace sea::one { void f() { @new lake; } }";
         CHECK(type_of(lake + again, "sea::one::f()") == "sea::one::lake");
         CHECK(type_of(lake + again, "f") == "sea::one::lake");
+        CHECK(type_of("namespace sea { inline namespace SEA_1 { struct lake {};\n"
+                      "void f() { @new lake; } } }",
+                      "sea::one::f()") == "sea::lake");
         CHECK(type_of("struct lake {}; " + lake + again, "f") == "sea::one::lake");
         CHECK(type_of("struct lake {}; " + lake + "void f() { @new lake; }", "f()") == "lake");
         CHECK(type_of("struct lake {}; " + lake + "namespace sea { void f() { @new ::lake; } }",

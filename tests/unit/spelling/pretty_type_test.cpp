@@ -53,6 +53,7 @@ constexpr spelling spellings[] = {
      "boost::property_tree::basic_ptree<int, int, std::less<int>>"},
     {"fmt::v9::basic_memory_buffer<char, 500ul>", "fmt::basic_memory_buffer<char, 500>"},
     {"absl::lts_20220623::Cord", "absl::Cord"},
+    {"toml::toml11_4_4_0::detail::scanner_storage", "toml::detail::scanner_storage"},
     {"absl::debian3::Cord", "absl::Cord"},
     {"app::v9::thing", "app::v9::thing"},
     {"msgpack::v2::object*", "msgpack::object*"},

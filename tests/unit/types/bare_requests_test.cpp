@@ -313,6 +313,10 @@ TEST_CASE("bare_requests: an element that another container makes may allocate, 
     CHECK(inside("_Construct<mine, int>", "bits/stl_construct.h") == "?");
     CHECK(inside("_S_create<std::vector<part> &>", "any") == "part");
     CHECK(inside("_S_create<mine &>", "any") == "?");
+    CHECK(inside("_Storage<const std::vector<part>&>", "optional") == "part");
+    CHECK(inside("_Storage<const std::initializer_list<part>&>", "optional") == "?");
+    CHECK(inside("_Uninitialized<const std::vector<part>&>", "variant") == "part");
+    CHECK(inside("_Head_base<std::vector<part> >", "tuple") == "part");
     CHECK(inside("_Construct<std::vector<part>, int>", "bits/stl_construct.h", "g") == "?");
     CHECK(inside("mine", "bits/stl_pair.h") == "?");
     CHECK(inside("operator=", "bits/vector.tcc") == "?");
@@ -325,5 +329,11 @@ TEST_CASE("bare_requests: the whole name of a function says more than the source
                    {"std::vector<app::part, std::allocator<app::part> >::_M_default_append(int)",
                     "bits/vector.tcc"},
                    {"resize", "bits/stl_vector.h"}},
+                  "@f();") == "app::part");
+    CHECK(type_of({{"allocate", "bits/new_allocator.h"},
+                   {"_M_allocate", "bits/stl_vector.h"},
+                   {"std::vector<app::part, std::allocator<app::part> >::vector(int)",
+                    "bits/stl_vector.h"},
+                   {"any_cast<std::vector<app::part, std::allocator<app::part> > >", "any"}},
                   "@f();") == "app::part");
 }

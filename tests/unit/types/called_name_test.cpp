@@ -201,8 +201,12 @@ TEST_CASE("called_name: a member of a class that an included header defines") {
     CHECK(reserved(crate, load + "{ v.@reserve(3); }\nstruct crate { int n; };") == "?");
     const std::string generic = "template <class T> struct crate { std::vector<T> v; };\n";
     CHECK(reserved(generic, "void f(crate<int>& c) { c.v.@reserve(3); }", "f()") == "?");
-    CHECK(reserved(generic, "void crate<int>::load() { v.@reserve(3); }", "crate<int>::load()") ==
-          "?");
+    const std::string own = "template <class T> void crate<T>::load() { v.@reserve(3); }";
+    CHECK(reserved(generic, own, "crate<int>::load()") == "int");
+    CHECK(reserved(generic, own, "load") == "?");
+    CHECK(reserved(generic,
+                   "template <class T> void crate<T>::load(crate<T*>& c) { c.v.@reserve(3); }",
+                   "crate<int>::load()") == "?");
 }
 
 TEST_CASE("called_name: an alias of the element type") {
@@ -343,4 +347,59 @@ TEST_CASE("called_name: the arguments of a class are where its object is made") 
         "template <class T> grid<T>::grid(int n) : all(@new T[n]) {}";
     CHECK(type_at_call({}, outside, "void load() { keep(@grid<part>(3)); }") == "part");
     CHECK(type_at_call({}, outside, "void load() { keep(@make(3)); }") == "?");
+}
+
+TEST_CASE("called_name: a member that calls another one is of the same class") {
+    const std::string grid =
+        "template <class T> struct grid { T* all; void grow(int n) { all = new T[n]; } ";
+    // grow() is called by add(), which load() calls
+    const auto type_at_call = [&](const std::string& add, const std::string& source,
+                                  const char* adding = "add") {
+        const std::string whole = grid + add + " };";
+        std::string asking = whole;
+        asking.insert(asking.find("new T"), "@");
+        std::string calling = whole;
+        calling.insert(calling.find("grow(n)"), "@");
+        const allocscope_test::marked_source called{asking};
+        const allocscope_test::marked_source between{calling};
+        const allocscope_test::marked_source caller{source};
+        arena memory;
+        list<code_frame> frames{memory};
+        frames.push_back(frame_at(called, "grow"));
+        frames.push_back(frame_at(between, adding));
+        frames.push_back(frame_at(caller, "load()"));
+        frames[0].is_inlined = true;
+        frames[1].is_inlined = std::string{adding} == "add";
+        return type_of_frames(memory, frames);
+    };
+    const char* load = "void load(grid<part>& g) { g.@add(3); }";
+    CHECK(type_at_call("void add(int n) { grow(n); }", load) == "part");
+    CHECK(type_at_call("void add(int n) { grow(n); }", "@f();", "app::grid<int>::add(int)") ==
+          "int");
+    CHECK(type_at_call("void add(int n) { other.grow(n); }", load) == "?");
+    CHECK(type_at_call("void add(int n) { grid<T*>::grow(n); }", load) == "?");
+    CHECK(type_at_call("}; template <class T> struct two { void add(int n) { grow(n); }",
+                       "void load(two<part>& g) { g.@add(3); }") == "?");
+}
+
+TEST_CASE("called_name: clang places a copy, and [], at the beginning of the expression") {
+    const std::string order = "struct order { std::vector<part> lines; std::map<int, part> all; };";
+    CHECK(of_vector(order + "void load(order& o) { keep(@o.lines); }") == "part");
+    CHECK(of_vector(order + "void load(order& o) { keep(@o.lines[3]); }") == "?");
+    CHECK(of_vector(order + "void load(order& o) { keep(@o.lines.front()); }") == "?");
+    const std::string load = "void load(std::vector<std::vector<int>>& v) ";
+    CHECK(of_vector(load + "{ keep(@v); }") == "std::vector<int>");
+    CHECK(of_vector(load + "{ keep(@v[0]); }") == "?");
+    CHECK(of_vector(load + "{ keep(@v.front()); }") == "?");
+    const auto of_node = [&](const std::string& body) {
+        return type_of({{"allocate", "bits/new_allocator.h"},
+                        {"_M_get_node", "bits/stl_tree.h"},
+                        {"operator[]", "bits/stl_map.h"}},
+                       order + "void load(order& o, std::map<int, order>& m) { " + body + " }");
+    };
+    CHECK(of_node("@o.all[3] = p;") == "std::pair<const int, part>");
+    CHECK(of_node("@m[3].lines.push_back(p);") == "std::pair<const int, order>");
+    CHECK(of_node("@m[3].all[4] = p;") == "?");
+    CHECK(of_node("@m[3][4] = p;") == "?");
+    CHECK(of_node("@o.all.at(3) = p;") == "?");
 }

@@ -31993,7 +31993,8 @@ public:
     // Whether the file, or a header of the project, defines the class with an array at its end,
     // which stands for as many as there is memory for.
     bool ends_with_array(text type) const {
-        const text own = type.substr(type.rfind(' ') + 1);
+        text own = type.substr(type.rfind(' ') + 1);
+        own = own.substr(own.rfind(':') + 1);
         found_token open{&file_, body_of_class(file_, own)};
         if (open.at == 0 && knowledge_.files != nullptr) {
             open = class_in_files(*knowledge_.files, own);
@@ -33383,6 +33384,7 @@ inline text type_of_c_call(const code_frame& call, source_cache& sources) {
     if (is_other || file->is_any_at(end - 1, ". ->")) return {};  // not the C library's
     const text called = file->text_at(end);
     if (called == "vasprintf") return "char";  // left by a jump
+    if (is_listed(called, "localtime localtime_r mktime tzset")) return "time zone";
     return called == "opendir" ? "DIR" : is_listed(called, "fopen fdopen") ? "FILE" : "";
 }
 

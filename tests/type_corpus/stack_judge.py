@@ -30,7 +30,7 @@ ASKING = re.compile(r"(^|::)operator new(\[\])?$|^(malloc|calloc|realloc|aligned
 SYSTEM = re.compile(r"/(libc|libstdc\+\+|ld-linux[\w-]*|libm|libgcc_s|libpthread)\.so")
 OF_C = [("fopen", "FILE"), ("fdopen", "FILE"), ("opendir", "DIR"), ("IO_file_doallocate", "char"),
         ("strdup", "char"), ("strndup", "char"), ("asprintf", "char"), ("getcwd", "char"),
-        ("realpath", "char"), ("getdelim", "char"), ("tzset", "char")]
+        ("realpath", "char"), ("getdelim", "char"), ("tzset", "time zone")]
 SUBJECTS = "src tests test examples example app source unittests unittest samples".split()
 
 # Functions that ask for what the function inside them asks for, with the type in one of the groups.

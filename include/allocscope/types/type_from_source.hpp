@@ -79,7 +79,8 @@ public:
     // Whether the file, or a header of the project, defines the class with an array at its end,
     // which stands for as many as there is memory for.
     bool ends_with_array(text type) const {
-        const text own = type.substr(type.rfind(' ') + 1);
+        text own = type.substr(type.rfind(' ') + 1);
+        own = own.substr(own.rfind(':') + 1);
         found_token open{&file_, body_of_class(file_, own)};
         if (open.at == 0 && knowledge_.files != nullptr) {
             open = class_in_files(*knowledge_.files, own);

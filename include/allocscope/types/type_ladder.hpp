@@ -201,6 +201,7 @@ inline text type_of_c_call(const code_frame& call, source_cache& sources) {
     if (is_other || file->is_any_at(end - 1, ". ->")) return {};  // not the C library's
     const text called = file->text_at(end);
     if (called == "vasprintf") return "char";  // left by a jump
+    if (is_listed(called, "localtime localtime_r mktime tzset")) return "time zone";
     return called == "opendir" ? "DIR" : is_listed(called, "fopen fdopen") ? "FILE" : "";
 }
 

@@ -247,6 +247,10 @@ TEST_CASE("sizes_in_requests: an object that ends with an array of any length") 
           "line");
     CHECK(type_of("line* next() { return this; } char text[];", "malloc(sizeof(line) + n)") ==
           "line");
+    const source_file scoped{
+        "namespace app { struct line { long n; char text[1]; };\n"
+        "line* f(long n) { return (line*)malloc(sizeof(line) - 1 + n); } }\n"};
+    CHECK(type_at(scoped.path(), 2, 0, "app::f(long)") == "app::line");
     // What is behind these is another object.
     CHECK(type_of("char text[12];", "malloc(sizeof(line) + n)") == "?");
     CHECK(type_of("char* text;", "malloc(sizeof *p + n)") == "?");

@@ -445,6 +445,7 @@ TEST_CASE("type_from_frames: what the C library allocates is known where the sou
     CHECK(made_at_mark("FILE* f = @std::fopen(path, mode);") == "FILE");
     CHECK(made_at_mark("FILE* f = @::fdopen(3, mode);") == "FILE");
     CHECK(made_at_mark("DIR* d = ::opendir@(path);") == "DIR");
+    CHECK(made_at_mark("::localtime_r@(&now, &parts);") == "time zone");
     CHECK(made_at_mark("const int n = vasprintf@(&text, format, values);") == "char");
     CHECK(made_at_mark("log.@write(path);") == "?");
     CHECK(made_at_mark("auto d = archive.opendir@(path);") == "?");

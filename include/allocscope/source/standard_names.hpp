@@ -29,13 +29,15 @@ ALLOCSCOPE_INLINE bool is_standard_template(text word) noexcept {
 
 // Classes of the standard library that are no templates.
 ALLOCSCOPE_INLINE bool is_standard_class(text word) noexcept {
+    if (word.ends_with("_error") || (word.starts_with("bad_") && !word.ends_with("ed_access"))) {
+        return true;  // exceptions, but not bad_expected_access<E>
+    }
     return is_listed(
         word,
         "string wstring u16string u32string string_view thread jthread mutex recursive_mutex "
         "timed_mutex shared_mutex condition_variable any stringstream ostringstream "
-        "istringstream stringbuf ifstream ofstream fstream filebuf exception runtime_error "
-        "logic_error invalid_argument out_of_range domain_error length_error range_error "
-        "overflow_error underflow_error bad_alloc system_error error_code locale regex smatch "
+        "istringstream stringbuf ifstream ofstream fstream filebuf exception nested_exception "
+        "invalid_argument out_of_range error_code locale regex smatch "
         "cmatch random_device mt19937 mt19937_64 once_flag type_index byte size_t ptrdiff_t "
         "nullptr_t exception_ptr "
         "stop_source stop_token monotonic_buffer_resource synchronized_pool_resource "

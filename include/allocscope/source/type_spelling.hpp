@@ -319,7 +319,7 @@ public:
             return is_local || !seen_by_function(own).empty();
         }
         if (knowledge_.qualified_in(own, path.view()) == path.view()) return true;
-        return knowledge_.only_of(own).ends_with(joined(memory_, "::", path.view()));
+        return !knowledge_.only_of(own).empty();  // `path` has an alias, or no inline namespace
     }
 
 private:

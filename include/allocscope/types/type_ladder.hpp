@@ -186,7 +186,8 @@ inline type_answer type_of_typed_allocator(arena& memory, const function_name& n
 // -g1, clang names inlined functions without scopes.
 inline text type_of_thrower(arena& memory, text plain) {
     if (plain.starts_with("std::")) plain.remove_prefix(5);
-    if (!plain.starts_with("__throw_") || plain.ends_with("ios_failure")) return {};
+    const bool is_other = plain.ends_with("failure") || plain.ends_with("_impl");
+    if (!plain.starts_with("__throw_") || is_other) return {};
     return joined(memory, "std::", plain.substr(8, plain.find("_fmt") - 8));
 }
 

@@ -191,3 +191,24 @@ TEST_CASE("thrown_value: a macro that throws what a function makes") {
     };
     CHECK(thrown_by_macro(use, knowledge) == "shop::failure");
 }
+
+TEST_CASE("thrown_value: exceptions of the standard library, where no types are described") {
+    type_knowledge knowledge;
+    knowledge.kind = [](void*, text) { return name_kind::undescribed; };
+    for (const char* name : {"bad_cast", "bad_optional_access", "bad_array_new_length",
+                             "future_error", "filesystem::filesystem_error", "nested_exception"}) {
+        const std::string type = std::string{"std::"} + name;
+        CHECK(thrown_at("void open() { throw " + type + "(@); }", knowledge) == type);
+    }
+    CHECK(thrown_at("void open() { throw std::bad_expected_access(3@); }", knowledge).empty());
+    CHECK(thrown_at("void open() { throw std::make_failed(3@); }", knowledge).empty());
+    CHECK(thrown_at("void open() { throw lost_error(3@); }", knowledge).empty());
+    // Of a class that is described, the path may have an alias, or lack an inline namespace.
+    knowledge.kind = [](void*, text) { return name_kind::type; };
+    knowledge.only = [](void*, text name) {
+        return name == "failed" ? text{"shop::v2::failed"} : text{};
+    };
+    CHECK(thrown_at("void open() { throw shop::failed(3@); }", knowledge) == "shop::failed");
+    knowledge.only = [](void*, text) { return text{}; };
+    CHECK(thrown_at("void open() { throw shop::failed(3@); }", knowledge).empty());
+}

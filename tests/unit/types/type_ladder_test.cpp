@@ -446,6 +446,8 @@ TEST_CASE("type_ladder: a function of the library that throws says what") {
     CHECK(thrown_by("__throw_bad_optional_access", "/usr/include/c++/12/optional") ==
           "std::bad_optional_access");
     CHECK(thrown_by("std::__throw_ios_failure(char const*)", "") == "?");
+    CHECK(thrown_by("void std::__throw_with_nested_impl<app::lost>(app::lost&&, std::true_type)",
+                    "/usr/include/c++/12/bits/nested_exception.h") == "?");
     CHECK(thrown_by("__gnu_cxx::__throw_insufficient_space(char const*, char const*)", "") == "?");
     CHECK(thrown_by("std::make_exception_ptr<part>(part)", "/usr/include/c++/12/exception_ptr.h") ==
           "part");

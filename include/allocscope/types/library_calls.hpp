@@ -117,17 +117,19 @@ inline text type_of_compiled_function(text plain, bool is_nameless_part) noexcep
         "std::filesystem::__cxx11::path::_M_split_cmpts std::filesystem::__cxx11::path::_List:: "
         "std::string::_Rep::_S_create std::runtime_error::runtime_error "
         "std::logic_error::logic_error std::pmr::monotonic_buffer_resource::_M_new_buffer "
-        "std::__1::__thread_struct::__thread_struct");
+        "std::__1::__thread_struct::__thread_struct std::locale::_Impl::_Impl");
     if (is_nameless_part) {
         start = listed_start(
             plain,
             "std::filesystem::__cxx11::path::operator std::filesystem::__cxx11::path::_M_ "
             "std::error_code::message std::pmr::synchronized_pool_resource:: "
-            "std::pmr::unsynchronized_pool_resource:: std::__basic_file::open");
+            "std::pmr::unsynchronized_pool_resource:: std::__basic_file::open "
+            "std::locale::_Impl::_Impl");
     }
     if (start.empty()) return {};
     if (start.starts_with("std::__")) return is_nameless_part ? "FILE" : "std::thread state";
     if (start.starts_with("std::filesystem::")) return path_components;
+    if (start.starts_with("std::locale::")) return "std::locale data";
     if (!start.starts_with("std::pmr::")) return "char";  // the text of an exception or an error
     return is_nameless_part ? "std::pmr pool buffer" : "std::pmr::monotonic_buffer_resource buffer";
 }

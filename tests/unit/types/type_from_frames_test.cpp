@@ -141,7 +141,7 @@ constexpr const char* silent_callers[] = {
     "std::allocator_traits<app::allocator<int> >::allocate(app::allocator<int>&, unsigned long)",
     "app::widget* app::make_unique<app::widget>()",
     "std::_Vector_base<int, app::allocator<int> >::_M_allocate(unsigned long)",
-    "std::locale::_Impl::_Impl(std::locale::_Impl const&, unsigned long)",
+    "std::locale::combine<app::facet>(std::locale const&) const",
     "std::pmr::monotonic_buffer_resource::do_allocate(unsigned long, unsigned long)",
     "std::wstring::_Rep::_S_create(unsigned long, unsigned long)",
     "std::vector<int, std::allocator<int> >::reserve(unsigned long)",
@@ -368,6 +368,11 @@ TEST_CASE("type_from_frames: what libstdc++.so's functions without a name alloca
     CHECK(seen({"", "std::filesystem::__cxx11::path::_M_append(std::string_view)", "main"}) ==
           "std::filesystem::path components");
     CHECK(seen({"", "std::error_code::message() const", "main"}) == "char");
+    CHECK(seen({"std::locale::_Impl::_Impl(char const*, unsigned long)", "main"}) ==
+          "std::locale data");
+    CHECK(seen({"", "std::locale::_Impl::_Impl(char const*, unsigned long)", "main"}) ==
+          "std::locale data");
+    CHECK(seen({"", "std::locale::locale(char const*)", "main"}) == "?");
     CHECK(seen({"", "std::__basic_file<char>::open(char const*, std::_Ios_Openmode, int)",
                 "main"}) == "FILE");
     CHECK(seen({"", "std::pmr::synchronized_pool_resource::do_allocate(unsigned long)", "main"}) ==

@@ -28,9 +28,9 @@ OF_ALLOCATORS = re.compile(r"(^|::)(do_)?allocate$")  # if the library asks them
 ASKING = re.compile(r"(^|::)operator new(\[\])?$|^(malloc|calloc|realloc|aligned_alloc|"
                     r"posix_memalign|memalign|__libc_\w+|std::malloc)$")
 SYSTEM = re.compile(r"/(libc|libstdc\+\+|ld-linux[\w-]*|libm|libgcc_s|libpthread)\.so")
-OF_C = [("fopen", "FILE"), ("fdopen", "FILE"), ("opendir", "DIR"), ("IO_file_doallocate", "char"),
-        ("strdup", "char"), ("strndup", "char"), ("asprintf", "char"), ("getcwd", "char"),
-        ("realpath", "char"), ("getdelim", "char"), ("tzset", "time zone")]
+OF_C = [("IO_file_doallocate", "char"), ("strdup", "char"), ("strndup", "char"),
+        ("asprintf", "char"), ("getcwd", "char"), ("realpath", "char"), ("getdelim", "char"),
+        ("tzset", "time zone"), ("fopen", "FILE"), ("fdopen", "FILE"), ("opendir", "DIR")]
 SUBJECTS = "src tests test examples example app source unittests unittest samples".split()
 
 # Functions that ask for what the function inside them asks for, with the type in one of the groups.

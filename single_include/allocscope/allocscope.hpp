@@ -33561,6 +33561,14 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
         answer.candidate = copy_of(names.memory(), constructed_classes(names.scratch(), frame,
                                                                        knowledge, notes.is_thrown));
     }
+    // GoogleTest's TEST makes nothing else itself. With -g1 no size would show it.
+    constexpr text factory = "testing::internal::TestFactoryImpl<";
+    const std::size_t begin = answer.candidate.find(factory);
+    if (begin != no_position) {
+        const std::size_t end = skip_brackets(answer.candidate, begin + factory.size() - 1);
+        answer = printed_answer(names.memory(), answer.candidate.substr(begin, end - begin),
+                                type_evidence::constructor);
+    }
     frames[asking].file = frame.file;
     frames[asking].line = frame.line;
     return answer;

@@ -144,3 +144,24 @@ TEST_CASE(
                                    &deduced) == "?");
     CHECK(deduced == "boost::any::holder<char>");
 }
+
+TEST_CASE("constructed_class: GoogleTest's TEST makes only its factory") {
+    made_there made{
+        "testing::internal::CodeLocation, "
+        "testing::internal::TestFactoryImpl<shop_opens_Test>",
+        9};
+    arena memory;
+    allocscope::symbolize::list<code_frame> frames{memory};
+    code_frame frame;
+    frame.function = "__static_initialization_and_destruction_0";
+    frame.file = "/no/such/file.cpp";
+    frame.line = 3;
+    frame.column = 9;
+    frames.push_back(frame);
+    source_cache sources;
+    allocscope::symbolize::read_names names{memory};
+    const type_answer answer =
+        allocscope_test::name_type(names, frames, sources, knowledge_of(made));
+    CHECK(answer.name == "testing::internal::TestFactoryImpl<shop_opens_Test>");
+    CHECK(answer.evidence == type_evidence::constructor);
+}

@@ -1628,7 +1628,9 @@ public:
 
     // Returns what is alive now. Then the window starts anew as if it had just been opened: it
     // forgets what was reported, and counts() begins at zero again. (This is memprof's stats!) If
-    // there is no memory even for the totals, the window forgets nothing.
+    // there is no memory even for the totals, the window forgets nothing. An event that another
+    // thread has just begun is waited for, a second at most; then a loss says that it may be in
+    // neither report.
     snapshot stats_and_forget();
 
     // Ends the window. Later calls of stats() and stop() repeat this last snapshot.

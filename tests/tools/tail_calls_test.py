@@ -138,8 +138,10 @@ class House:
         path = self.folder / f"{name}.cpp"
         path.write_text(source)
         made = self.folder / name
+        # In its folder, because clang++ writes split debug information there.
         subprocess.run([self.compiler, "-std=c++17", "-g", "-O2", "-fno-builtin", *self.flags,
-                        str(path), "-o", str(made), *map(str, more)], check=True)
+                        str(path), "-o", str(made), *map(str, more)], check=True,
+                       cwd=self.folder)
         return made
 
     def library(self, name, source, *more):

@@ -57748,7 +57748,7 @@ public:
         count_ = 0;
         lost_marks_ = 0;
     }
-    // The window began anew at `since_ns`. Its own points stay.
+    // The window began anew at `since_ns`. What was counted since stays.
     void begin_anew(std::uint64_t since_ns) noexcept {
         std::size_t kept = 0;
         for (std::size_t i = 0; i < count_; ++i) {

@@ -188,11 +188,11 @@ allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_r
         error = "the recording has no window";
         return {};
     }
-    const allocscope::snapshot::window_estimates& alive = made->info.estimates;
     // What was read a moment after the end shows the end.
     for (allocscope::snapshot::moment& each : kept.moments) {
         each.at_ns = std::min(each.at_ns, made->info.duration_ns);
     }
+    const allocscope::snapshot::window_estimates& alive = made->info.estimates;
     if (!kept.moments.empty()) {
         kept.moments.push_back({made->info.duration_ns, alive.live_objects.value,
                                 alive.live_bytes.value, alive.allocations.value,

@@ -3,7 +3,8 @@
 // thread waits. So one thread is stopped after each of its instructions, and another one reads.
 //
 // A window may be read exactly, or say that an object is in doubt: for the thread does not go on,
-// however long the reader waits. Without doubt, each object has its bytes.
+// however long the reader waits. Without doubt, each object has its bytes. A window that begins
+// anew meanwhile may count the event, or say that one is lost.
 // not with: asan, tsan (their allocators take thousands of steps for each call)
 // about: stacks
 

@@ -73,6 +73,9 @@ void marks_are_made_at_their_time() {
         ALLOCSCOPE_EXPECT_EQUAL(seen.info().moment_count, 2);
         ALLOCSCOPE_EXPECT(seen.info().started_ns + found->at_ns >= before);
         ALLOCSCOPE_EXPECT(seen.info().started_ns + found->at_ns <= after);
+        const snapshot other = allocscope::track([] {});
+        ALLOCSCOPE_EXPECT_EQUAL(seen.difference_from(seen).info().started_ns, 0);
+        ALLOCSCOPE_EXPECT_EQUAL(allocscope::merge({seen, other}).info().started_ns, 0);
     }
 }
 

@@ -878,6 +878,14 @@ public:
         // The sum of the lifetimes of its objects; live objects count until now.
         std::uint64_t lifetime_us;
         std::uint64_t sizes[size_class_count];  // allocations by size: base/size_classes.hpp
+
+        void add(const stack_details& more) noexcept {
+            peak_objects += more.peak_objects;
+            peak_bytes += more.peak_bytes;
+            temporary += more.temporary;
+            lifetime_us += more.lifetime_us;
+            for (std::size_t i = 0; i < size_class_count; ++i) sizes[i] += more.sizes[i];
+        }
     };
 
     // How old objects are that were born between two age marks, at the moment of the snapshot: at
@@ -20350,21 +20358,24 @@ ALLOCSCOPE_INLINE bool is_of_same_part(const cohort_part& a, const cohort_part& 
     return a.instance == b.instance && a.age == b.age;
 }
 
-// Adds one site, thread by thread and age by age; `parts` are in this order.
+// Adds one site, thread by thread and age by age; `parts` are in this order. If there are several,
+// the details of the site are their sum: if threads go on, another reading would find more.
 inline void add_parts(live_window& to, live_site& site, const cohort_part* parts, std::size_t count,
                       bool in_samples, const details_reading& reading) {
-    site.details = add_details(to, parts, count, reading);
     site.instance = parts[0].instance;
     site.age = parts[0].age;
-    if (is_of_same_part(parts[0], parts[count - 1])) return;
+    const bool is_one = is_of_same_part(parts[0], parts[count - 1]);
+    site.details = add_details(to, parts, is_one ? count : 0, reading);
+    if (is_one) return;
     site.first_part = to.parts.size();
     for (std::size_t i = 0; i < count;) {
         std::size_t end = i;
         while (end < count && is_of_same_part(parts[end], parts[i])) ++end;
         const live_site sum = sum_of(to.parts.memory(), parts + i, end - i, in_samples);
+        const std::size_t details = add_details(to, parts + i, end - i, reading);
+        if (details != 0) to.details[site.details - 1].add(to.details[details - 1]);
         to.parts.push_back({parts[i].instance, parts[i].age, sum.objects, sum.bytes,
-                            sum.allocations, sum.bytes_allocated, sum.samples,
-                            add_details(to, parts + i, end - i, reading)});
+                            sum.allocations, sum.bytes_allocated, sum.samples, details});
         ++site.part_count;
         i = end;
     }
@@ -44444,14 +44455,6 @@ stack_numbers numbers_of(const Stack& stack) noexcept {
     return numbers;
 }
 
-inline void add_details(snapshot::stack_details& to, const snapshot::stack_details& more) noexcept {
-    to.peak_objects += more.peak_objects;
-    to.peak_bytes += more.peak_bytes;
-    to.temporary += more.temporary;
-    to.lifetime_us += more.lifetime_us;
-    for (std::size_t i = 0; i < size_class_count; ++i) to.sizes[i] += more.sizes[i];
-}
-
 inline stack_numbers sum_of_stacks(const snapshot& rows) {
     stack_numbers sum;
     for (const snapshot::stack& stack : rows.stacks()) sum.add(numbers_of(stack));
@@ -45904,7 +45907,7 @@ private:
         here.bytes_allocated += stack.bytes_allocated;
         if (stack.details != nullptr && has_details_) {
             if (here.details == nullptr) here.details = memory_.make<snapshot::stack_details>();
-            add_details(*here.details, *stack.details);
+            here.details->add(*stack.details);
         }
         if (at.number < row_count_) return;
         // In a difference the stacks of such a place may cancel each other out.
@@ -47245,7 +47248,7 @@ public:
         is_known_ = is_known_ && part != nullptr;
         if (!is_known_) return;
         if (sum_ == nullptr) sum_ = memory_.make<snapshot::stack_details>();
-        add_details(*sum_, *part);
+        sum_->add(*part);
     }
     const snapshot::stack_details* sum() const noexcept { return is_known_ ? sum_ : nullptr; }
 
@@ -57526,7 +57529,7 @@ private:
             change.add(stack, is_later);
             has_unknown_threads = has_unknown_threads || stack.thread_count == 0;
             has_details = has_details && stack.details != nullptr;
-            if (has_details && is_later) detail::add_details(details, *stack.details);
+            if (has_details && is_later) details.add(*stack.details);
             if (has_details && !is_later) subtract_details(details, *stack.details);
             for_each_part(stack, [&](snapshot::thread_part part) {
                 if (!is_later) part = negated(part, step_);

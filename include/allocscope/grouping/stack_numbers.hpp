@@ -88,14 +88,6 @@ stack_numbers numbers_of(const Stack& stack) noexcept {
     return numbers;
 }
 
-inline void add_details(snapshot::stack_details& to, const snapshot::stack_details& more) noexcept {
-    to.peak_objects += more.peak_objects;
-    to.peak_bytes += more.peak_bytes;
-    to.temporary += more.temporary;
-    to.lifetime_us += more.lifetime_us;
-    for (std::size_t i = 0; i < size_class_count; ++i) to.sizes[i] += more.sizes[i];
-}
-
 inline stack_numbers sum_of_stacks(const snapshot& rows) {
     stack_numbers sum;
     for (const snapshot::stack& stack : rows.stacks()) sum.add(numbers_of(stack));

@@ -131,7 +131,7 @@ private:
             change.add(stack, is_later);
             has_unknown_threads = has_unknown_threads || stack.thread_count == 0;
             has_details = has_details && stack.details != nullptr;
-            if (has_details && is_later) detail::add_details(details, *stack.details);
+            if (has_details && is_later) details.add(*stack.details);
             if (has_details && !is_later) subtract_details(details, *stack.details);
             for_each_part(stack, [&](snapshot::thread_part part) {
                 if (!is_later) part = negated(part, step_);

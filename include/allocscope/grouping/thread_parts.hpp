@@ -100,7 +100,7 @@ public:
         is_known_ = is_known_ && part != nullptr;
         if (!is_known_) return;
         if (sum_ == nullptr) sum_ = memory_.make<snapshot::stack_details>();
-        add_details(*sum_, *part);
+        sum_->add(*part);
     }
     const snapshot::stack_details* sum() const noexcept { return is_known_ ? sum_ : nullptr; }
 

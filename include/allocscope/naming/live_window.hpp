@@ -259,21 +259,24 @@ ALLOCSCOPE_INLINE bool is_of_same_part(const cohort_part& a, const cohort_part& 
     return a.instance == b.instance && a.age == b.age;
 }
 
-// Adds one site, thread by thread and age by age; `parts` are in this order.
+// Adds one site, thread by thread and age by age; `parts` are in this order. If there are several,
+// the details of the site are their sum: if threads go on, another reading would find more.
 inline void add_parts(live_window& to, live_site& site, const cohort_part* parts, std::size_t count,
                       bool in_samples, const details_reading& reading) {
-    site.details = add_details(to, parts, count, reading);
     site.instance = parts[0].instance;
     site.age = parts[0].age;
-    if (is_of_same_part(parts[0], parts[count - 1])) return;
+    const bool is_one = is_of_same_part(parts[0], parts[count - 1]);
+    site.details = add_details(to, parts, is_one ? count : 0, reading);
+    if (is_one) return;
     site.first_part = to.parts.size();
     for (std::size_t i = 0; i < count;) {
         std::size_t end = i;
         while (end < count && is_of_same_part(parts[end], parts[i])) ++end;
         const live_site sum = sum_of(to.parts.memory(), parts + i, end - i, in_samples);
+        const std::size_t details = add_details(to, parts + i, end - i, reading);
+        if (details != 0) to.details[site.details - 1].add(to.details[details - 1]);
         to.parts.push_back({parts[i].instance, parts[i].age, sum.objects, sum.bytes,
-                            sum.allocations, sum.bytes_allocated, sum.samples,
-                            add_details(to, parts + i, end - i, reading)});
+                            sum.allocations, sum.bytes_allocated, sum.samples, details});
         ++site.part_count;
         i = end;
     }

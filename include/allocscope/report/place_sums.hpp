@@ -84,7 +84,7 @@ private:
         here.bytes_allocated += stack.bytes_allocated;
         if (stack.details != nullptr && has_details_) {
             if (here.details == nullptr) here.details = memory_.make<snapshot::stack_details>();
-            add_details(*here.details, *stack.details);
+            here.details->add(*stack.details);
         }
         if (at.number < row_count_) return;
         // In a difference the stacks of such a place may cancel each other out.

@@ -100,6 +100,14 @@ public:
         // The sum of the lifetimes of its objects; live objects count until now.
         std::uint64_t lifetime_us;
         std::uint64_t sizes[size_class_count];  // allocations by size: base/size_classes.hpp
+
+        void add(const stack_details& more) noexcept {
+            peak_objects += more.peak_objects;
+            peak_bytes += more.peak_bytes;
+            temporary += more.temporary;
+            lifetime_us += more.lifetime_us;
+            for (std::size_t i = 0; i < size_class_count; ++i) sizes[i] += more.sizes[i];
+        }
     };
 
     // How old objects are that were born between two age marks, at the moment of the snapshot: at

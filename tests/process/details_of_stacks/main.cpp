@@ -58,7 +58,7 @@ details_text details_of(const snapshot& rows, const std::string& function) {
     const snapshot filtered = rows.filter(wanted);
     for (const snapshot::stack& stack : filtered.stacks()) {
         ALLOCSCOPE_EXPECT(stack.details != nullptr);
-        allocscope::detail::add_details(sum, *stack.details);
+        sum.add(*stack.details);
     }
     return sum;
 }
@@ -321,6 +321,22 @@ void threads_with_a_known_peak() {
     }
 }
 
+// The details of a stack are the sums of what they are for each of its threads.
+void check_parts(const snapshot& rows) {
+    for (const snapshot::stack& stack : rows.stacks()) {
+        if (stack.thread_count < 2) continue;
+        details_text sum{};
+        for (std::size_t i = 0; i < stack.thread_count; ++i) sum.add(*stack.by_thread[i].details);
+        ALLOCSCOPE_EXPECT_EQUAL(stack.details->peak_objects, sum.peak_objects);
+        ALLOCSCOPE_EXPECT_EQUAL(stack.details->peak_bytes, sum.peak_bytes);
+        ALLOCSCOPE_EXPECT_EQUAL(stack.details->temporary, sum.temporary);
+        ALLOCSCOPE_EXPECT_EQUAL(stack.details->lifetime_us, sum.lifetime_us);
+        for (std::size_t i = 0; i < allocscope::size_class_count; ++i) {
+            ALLOCSCOPE_EXPECT_EQUAL(stack.details->sizes[i], sum.sizes[i]);
+        }
+    }
+}
+
 // Threads that never stop: the sums agree but for what was on its way at the peak.
 void threads_at_work() {
     constexpr std::size_t largest = 500;
@@ -352,10 +368,11 @@ void threads_at_work() {
         running.fetch_sub(1);
     };
     for (std::size_t i = 0; i < thread_count; ++i) threads.emplace_back(work, i);
-    while (running.load() != 0) window.stats();
+    while (running.load() != 0) check_parts(window.stats());
     for (std::thread& each : threads) each.join();
     for (auto& each : handed) delete[] each.load();
     const snapshot rows = window.stop();
+    check_parts(rows);
     std::uint64_t seen = 0;
     std::uint64_t at_peak = 0;
     std::uint64_t lives = 0;

@@ -55,7 +55,7 @@ struct numbers {
         bytes += part.bytes;
         allocations += part.allocations;
         bytes_allocated += part.bytes_allocated;
-        allocscope::detail::add_details(more, part.more);
+        more.add(part.more);
     }
 };
 using table = std::map<std::pair<std::size_t, std::size_t>, numbers>;  // by stack and thread

@@ -34,9 +34,11 @@ CHECKED = {"churn": ["off", RARELY, "counters", "exact 1", "exact 16", "exact 24
            "windows": ["off"]}
 # A pair of malloc and free, replaced themselves: what it costs above glibc's own.
 OF_MALLOC = {"churn": ["off", RARELY, "counters", "exact 16"]}
-# The same under `allocscope run`, by the preload library.
-OF_PRELOAD = {"sampled": ["--record", "sampled", "--sample-bytes", str(1 << 40)],
-              "counters": ["--record", "counters"], "exact 16": ["--frames", "16"]}
+# The same under `allocscope run`, by the preload library. A child that is not followed has the
+# library and is not recorded.
+OF_PRELOAD = {"idle": ["--", "sh", "-c", '"$@"; exit $?', "sh"],
+              "sampled": ["--record", "sampled", "--sample-bytes", str(1 << 40), "--"],
+              "counters": ["--record", "counters", "--"], "exact 16": ["--frames", "16", "--"]}
 GOLDEN = pathlib.Path(__file__).resolve().parent / "golden_instructions.txt"
 TOLERANCE = 2
 TOLERANCE_OF_A_WINDOW = 40  # of thousands
@@ -83,7 +85,7 @@ def above_bare(program, command):
     name = f"{program}_without_hooks"
     bare = per_pair(name, "churn", "off", 4096, 8192)
     for mode, options in OF_PRELOAD.items():
-        run = [command, "run", "--summary", *options, "--"]
+        run = [command, "run", "--summary", *options]
         yield f"preloaded, churn, {mode}", per_pair(name, "churn", "off", 4096, 8192, run) - bare
 
 

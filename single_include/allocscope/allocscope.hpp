@@ -8118,6 +8118,43 @@ ALLOCSCOPE_COLD_END
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+// plain_value.hpp - reads a variable that threads share in the instruction that uses it.
+
+#ifndef ALLOCSCOPE_BASE_PLAIN_VALUE_HPP
+#define ALLOCSCOPE_BASE_PLAIN_VALUE_HPP
+
+ALLOCSCOPE_HOT_BEGIN
+
+namespace detail {
+
+// Of a variable that no thread but the calling one writes.
+template <class T>
+ALLOCSCOPE_FAST_PATH T own_value(const atomic<T>& variable) noexcept {
+#if ALLOCSCOPE_ON(THREAD_SANITIZER)
+    return variable.load(memory_order::relaxed);  // the sanitizer sees it
+#else
+    static_assert(sizeof(atomic<T>) == sizeof(T), "the atomic is nothing but its value");
+    return reinterpret_cast<const T&>(variable);
+#endif
+}
+
+// Of a variable that any thread may write, for one use of the value. It stands for an acquiring
+// load: x86_64 reads an aligned word as a whole, and no later read overtakes an earlier one.
+template <class T>
+ALLOCSCOPE_FAST_PATH T value_for_one_use(const atomic<T>& variable) noexcept {
+#if ALLOCSCOPE_ON(THREAD_SANITIZER)
+    return variable.load(memory_order::acquire);
+#else
+    return own_value(variable);
+#endif
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_HOT_END
+
+#endif  // ALLOCSCOPE_BASE_PLAIN_VALUE_HPP
+
 // resident_pages.hpp - says which pages of a table are in memory.
 
 #ifndef ALLOCSCOPE_PLATFORM_RESIDENT_PAGES_HPP
@@ -8602,7 +8639,7 @@ struct allocator_functions {
 
 template <class Function>
 ALLOCSCOPE_FAST_PATH Function function_in(const atomic<Function>& place) noexcept {
-    return place.load(memory_order::acquire);
+    return value_for_one_use(place);
 }
 
 // The other allocator's functions, or glibc's where it has none.
@@ -8814,25 +8851,20 @@ public:
     }
 
     // Whether a free must be looked up: a test of the address alone. All bits of the address that
-    // are set in address_bits_ have to be zero. (A null pointer always passes the test.) In the
-    // preload library a wiped gate must concern no free. There the offset in the page has to be
-    // less than frees_below_, which takes two more instructions.
+    // are set in address_bits_ have to be zero. (A null pointer always passes the test.)
     //
-    //     every event is recorded    no bits           4096    every free is looked up
-    //     only samples are           the low 12 bits   1       those of blocks that begin at a page
-    //     no window is open          all bits          0       none
-    //     untouched, see below       -                 4096    each may be the first event
+    //     every event is recorded    no bits          every free is looked up
+    //     only samples are           the low 12 bits  those of blocks that begin at a page
+    //     no window is open          all bits         none
+    //     untouched, see below       no bits          each may be the first event
+    //     wiped, see below           no bits          each finds a word that is 0
     ALLOCSCOPE_FAST_PATH bool concerns_free_of(const void* block) const noexcept {
         const auto address = reinterpret_cast<std::uintptr_t>(block);
-        if (begins_with_first_event) {
-            return (address & sampled_address_bits) < frees_below_.load(memory_order::relaxed);
-        }
-        return (address & address_bits_.load(memory_order::relaxed)) == 0;
+        return (address & value_for_one_use(address_bits_)) == 0;
     }
 
     ALLOCSCOPE_FAST_PATH void shut() noexcept {
         address_bits_.store(~std::uintptr_t{0}, memory_order::relaxed);
-        frees_below_.store(0, memory_order::relaxed);
         word_.store(0, memory_order::seq_cst);
     }
 
@@ -8841,9 +8873,16 @@ public:
     // which shuts the gate for every hook. True in such a child.
     bool is_wiped() const noexcept { return is_whole_.load(memory_order::relaxed) == 0; }
 
-    // The word of a process that records by itself and has had no event yet.
-    static constexpr std::uint64_t untouched = 1;  // no view has an odd number
+    // The word of a process that records by itself and has had no event yet. No view has an odd
+    // number. The highest bit is set, so that an allocation that passes has no test for it.
+    static constexpr std::uint64_t untouched = ~std::uint64_t{2};
     bool is_untouched() const noexcept { return word() == untouched; }
+
+    // False with a word that is 0 or untouched. It takes one comparison, since no view has one of the
+    // two numbers between these.
+    static ALLOCSCOPE_FAST_PATH bool may_have_records(std::uint64_t word) noexcept {
+        return ALLOCSCOPE_LIKELY(word - untouched > std::uint64_t{0} - untouched);
+    }
 
     // Called under the control lock. Numbers and publishes the view.
     void publish(const view& next, bool sees_every_event) noexcept {
@@ -8860,7 +8899,6 @@ public:
         place.number.store(number, memory_order::release);
         // Stored before the word, so that a thread that learned of the window sees these, too.
         address_bits_.store(sees_every_event ? 0 : sampled_address_bits, memory_order::relaxed);
-        frees_below_.store(sees_every_event ? page_bytes : 1, memory_order::relaxed);
         word_.store(number, memory_order::release);
     }
 
@@ -8897,8 +8935,7 @@ private:
     static_assert(sizeof(stored) == 64, "a cache line");
 
     alignas(64) atomic<std::uint64_t> word_{begins_with_first_event ? untouched : 0};
-    atomic<std::uintptr_t> address_bits_{~std::uintptr_t{0}};
-    atomic<std::uintptr_t> frees_below_{begins_with_first_event ? page_bytes : 0};
+    atomic<std::uintptr_t> address_bits_{begins_with_first_event ? 0 : ~std::uintptr_t{0}};
     atomic<std::uint32_t> is_whole_{1};
     alignas(64) std::uint64_t last_number_ = 0;
     stored views_[view_count];
@@ -16376,31 +16413,6 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_RECORD_CONSULT_WATCHES_HPP
 
-// own_value.hpp - reads a variable that no thread but the calling one writes.
-
-#ifndef ALLOCSCOPE_BASE_OWN_VALUE_HPP
-#define ALLOCSCOPE_BASE_OWN_VALUE_HPP
-
-ALLOCSCOPE_HOT_BEGIN
-
-namespace detail {
-
-template <class T>
-ALLOCSCOPE_FAST_PATH T own_value(const atomic<T>& variable) noexcept {
-#if ALLOCSCOPE_ON(THREAD_SANITIZER)
-    return variable.load(memory_order::relaxed);  // the sanitizer sees it
-#else
-    static_assert(sizeof(atomic<T>) == sizeof(T), "the atomic is nothing but its value");
-    return reinterpret_cast<const T&>(variable);
-#endif
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_HOT_END
-
-#endif  // ALLOCSCOPE_BASE_OWN_VALUE_HPP
-
 // cohort_lookup.hpp - finds the cohort of a new object when the memo does not know it.
 
 #ifndef ALLOCSCOPE_RECORD_COHORT_LOOKUP_HPP
@@ -17768,17 +17780,9 @@ ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has
 // --- the bodies of the functions ---
 
 // Whether a request needs no record and is not a sample: either no window is open, or only sampled
-// windows are open and the countdown has let it pass. `word` is the gate's word. The cheapest check
-// comes first.
+// windows are open and the countdown has let it pass. `word` is the gate's word.
 ALLOCSCOPE_FAST_PATH bool is_passing(std::uint64_t word, std::size_t bytes) noexcept {
-    if (begins_with_first_event) {
-        const auto number = static_cast<std::int64_t>(word);  // below 0 if every_event is set
-        if (ALLOCSCOPE_LIKELY(number > std::int64_t{gate::untouched})) {
-            return passes(current_entry, word, bytes);
-        }
-        return word == 0;
-    }
-    if (ALLOCSCOPE_LIKELY(word == 0)) return true;
+    if (word == 0) return true;
     return (word & every_event) == 0 && passes(current_entry, word, bytes);
 }
 
@@ -17894,10 +17898,12 @@ ALLOCSCOPE_FAST_PATH void* hooked_realloc(
 ALLOCSCOPE_FAST_PATH void hooked_free(void* block,
                                       [[maybe_unused]] const char* called = "free") noexcept {
     if (ALLOCSCOPE_UNLIKELY(process.entry.concerns_free_of(block))) {
-        // This free may be the first event of the process. Only a free that is looked up makes this
-        // check.
-        ALLOCSCOPE_PRIVATE_FIRST_EVENT(process.entry.word(), called, watched_first_free,
-                                       unready_free, block)
+        // Only a free that is looked up makes this check.
+        if (begins_with_first_event && !gate::may_have_records(process.entry.word())) {
+            ALLOCSCOPE_PRIVATE_FIRST_EVENT(process.entry.word(), called, watched_first_free,
+                                           unready_free, block)
+            return underlying_free(block);
+        }
         return free_recorded<&underlying_free>(block);
     }
     underlying_free(block);

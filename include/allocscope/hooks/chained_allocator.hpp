@@ -15,6 +15,7 @@
 
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/base/plain_value.hpp>
 #include <allocscope/hooks/early_blocks.hpp>
 #include <allocscope/hooks/intercepted_functions.hpp>
 #include <allocscope/platform/page_memory.hpp>
@@ -38,7 +39,7 @@ struct allocator_functions {
 
 template <class Function>
 ALLOCSCOPE_FAST_PATH Function function_in(const atomic<Function>& place) noexcept {
-    return place.load(memory_order::acquire);
+    return value_for_one_use(place);
 }
 
 // The other allocator's functions, or glibc's where it has none.

@@ -253,17 +253,9 @@ ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has
 // --- the bodies of the functions ---
 
 // Whether a request needs no record and is not a sample: either no window is open, or only sampled
-// windows are open and the countdown has let it pass. `word` is the gate's word. The cheapest check
-// comes first.
+// windows are open and the countdown has let it pass. `word` is the gate's word.
 ALLOCSCOPE_FAST_PATH bool is_passing(std::uint64_t word, std::size_t bytes) noexcept {
-    if (begins_with_first_event) {
-        const auto number = static_cast<std::int64_t>(word);  // below 0 if every_event is set
-        if (ALLOCSCOPE_LIKELY(number > std::int64_t{gate::untouched})) {
-            return passes(current_entry, word, bytes);
-        }
-        return word == 0;
-    }
-    if (ALLOCSCOPE_LIKELY(word == 0)) return true;
+    if (word == 0) return true;
     return (word & every_event) == 0 && passes(current_entry, word, bytes);
 }
 
@@ -379,10 +371,12 @@ ALLOCSCOPE_FAST_PATH void* hooked_realloc(
 ALLOCSCOPE_FAST_PATH void hooked_free(void* block,
                                       [[maybe_unused]] const char* called = "free") noexcept {
     if (ALLOCSCOPE_UNLIKELY(process.entry.concerns_free_of(block))) {
-        // This free may be the first event of the process. Only a free that is looked up makes this
-        // check.
-        ALLOCSCOPE_PRIVATE_FIRST_EVENT(process.entry.word(), called, watched_first_free,
-                                       unready_free, block)
+        // Only a free that is looked up makes this check.
+        if (begins_with_first_event && !gate::may_have_records(process.entry.word())) {
+            ALLOCSCOPE_PRIVATE_FIRST_EVENT(process.entry.word(), called, watched_first_free,
+                                           unready_free, block)
+            return underlying_free(block);
+        }
         return free_recorded<&underlying_free>(block);
     }
     underlying_free(block);

@@ -18,7 +18,7 @@
 
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/base/own_value.hpp>
+#include <allocscope/base/plain_value.hpp>
 #include <allocscope/record/cohort_lookup.hpp>
 #include <allocscope/record/consult_watches.hpp>
 #include <allocscope/record/detailed_events.hpp>

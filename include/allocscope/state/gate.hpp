@@ -24,6 +24,7 @@
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
+#include <allocscope/base/plain_value.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/platform/page_memory.hpp>
 
@@ -100,25 +101,20 @@ public:
     }
 
     // Whether a free must be looked up: a test of the address alone. All bits of the address that
-    // are set in address_bits_ have to be zero. (A null pointer always passes the test.) In the
-    // preload library a wiped gate must concern no free. There the offset in the page has to be
-    // less than frees_below_, which takes two more instructions.
+    // are set in address_bits_ have to be zero. (A null pointer always passes the test.)
     //
-    //     every event is recorded    no bits           4096    every free is looked up
-    //     only samples are           the low 12 bits   1       those of blocks that begin at a page
-    //     no window is open          all bits          0       none
-    //     untouched, see below       -                 4096    each may be the first event
+    //     every event is recorded    no bits          every free is looked up
+    //     only samples are           the low 12 bits  those of blocks that begin at a page
+    //     no window is open          all bits         none
+    //     untouched, see below       no bits          each may be the first event
+    //     wiped, see below           no bits          each finds a word that is 0
     ALLOCSCOPE_FAST_PATH bool concerns_free_of(const void* block) const noexcept {
         const auto address = reinterpret_cast<std::uintptr_t>(block);
-        if (begins_with_first_event) {
-            return (address & sampled_address_bits) < frees_below_.load(memory_order::relaxed);
-        }
-        return (address & address_bits_.load(memory_order::relaxed)) == 0;
+        return (address & value_for_one_use(address_bits_)) == 0;
     }
 
     ALLOCSCOPE_FAST_PATH void shut() noexcept {
         address_bits_.store(~std::uintptr_t{0}, memory_order::relaxed);
-        frees_below_.store(0, memory_order::relaxed);
         word_.store(0, memory_order::seq_cst);
     }
 
@@ -127,9 +123,16 @@ public:
     // which shuts the gate for every hook. True in such a child.
     bool is_wiped() const noexcept { return is_whole_.load(memory_order::relaxed) == 0; }
 
-    // The word of a process that records by itself and has had no event yet.
-    static constexpr std::uint64_t untouched = 1;  // no view has an odd number
+    // The word of a process that records by itself and has had no event yet. No view has an odd
+    // number. The highest bit is set, so that an allocation that passes has no test for it.
+    static constexpr std::uint64_t untouched = ~std::uint64_t{2};
     bool is_untouched() const noexcept { return word() == untouched; }
+
+    // False with a word that is 0 or untouched. It takes one comparison, since no view has one of the
+    // two numbers between these.
+    static ALLOCSCOPE_FAST_PATH bool may_have_records(std::uint64_t word) noexcept {
+        return ALLOCSCOPE_LIKELY(word - untouched > std::uint64_t{0} - untouched);
+    }
 
     // Called under the control lock. Numbers and publishes the view.
     void publish(const view& next, bool sees_every_event) noexcept {
@@ -146,7 +149,6 @@ public:
         place.number.store(number, memory_order::release);
         // Stored before the word, so that a thread that learned of the window sees these, too.
         address_bits_.store(sees_every_event ? 0 : sampled_address_bits, memory_order::relaxed);
-        frees_below_.store(sees_every_event ? page_bytes : 1, memory_order::relaxed);
         word_.store(number, memory_order::release);
     }
 
@@ -183,8 +185,7 @@ private:
     static_assert(sizeof(stored) == 64, "a cache line");
 
     alignas(64) atomic<std::uint64_t> word_{begins_with_first_event ? untouched : 0};
-    atomic<std::uintptr_t> address_bits_{~std::uintptr_t{0}};
-    atomic<std::uintptr_t> frees_below_{begins_with_first_event ? page_bytes : 0};
+    atomic<std::uintptr_t> address_bits_{begins_with_first_event ? 0 : ~std::uintptr_t{0}};
     atomic<std::uint32_t> is_whole_{1};
     alignas(64) std::uint64_t last_number_ = 0;
     stored views_[view_count];

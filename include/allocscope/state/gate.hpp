@@ -128,8 +128,8 @@ public:
     static constexpr std::uint64_t untouched = ~std::uint64_t{2};
     bool is_untouched() const noexcept { return word() == untouched; }
 
-    // False with a word that is 0 or untouched. It takes one comparison, since no view has one of the
-    // two numbers between these.
+    // False with a word that is 0 or untouched. It takes one comparison, since no view has one of
+    // the two numbers between these.
     static ALLOCSCOPE_FAST_PATH bool may_have_records(std::uint64_t word) noexcept {
         return ALLOCSCOPE_LIKELY(word - untouched > std::uint64_t{0} - untouched);
     }

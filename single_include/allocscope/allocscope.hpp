@@ -13899,7 +13899,7 @@ struct alignas(64) thread_entry {
     // Equal to view_number while each allocation of the thread is recorded and on_allocate may be
     // called at once; otherwise no_view.
     std::uint64_t straight_view = no_view;
-    // Bytes until the next sample. A request of at least so many bytes is sampled; a smaller one is
+    // Bytes before the next one that is sampled. A request of more bytes is a sample; another one is
     // subtracted. never_sampled: this thread is not sampled.
     atomic<std::uint64_t> bytes_left{never_sampled};
 };
@@ -16158,12 +16158,12 @@ inline void seed_dice(thread_state& thread) noexcept {
     thread.has_dice = true;
 }
 
-// Bytes until the next sample. The gap is memoryless, so it may be drawn anew whenever the mean
-// changes.
-ALLOCSCOPE_SLOW_PATH std::uint64_t next_gap(thread_state& thread) noexcept {
+// What thread_entry::bytes_left begins with. The gap is memoryless, so it may be drawn anew whenever
+// the mean changes.
+ALLOCSCOPE_SLOW_PATH std::uint64_t bytes_before_sample(thread_state& thread) noexcept {
     if (thread.sample_bytes == 0) return never_sampled;
     if (!thread.has_dice) seed_dice(thread);
-    return draw_gap(thread.dice, thread.sample_bytes);
+    return draw_gap(thread.dice, thread.sample_bytes) - 1;
 }
 
 // Returns false when no window is open any more.
@@ -16206,7 +16206,7 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
     const std::uint64_t sample_bytes = thread.mode == charge::samples ? needs.sample_bytes : 0;
     if (sample_bytes == 0 || sample_bytes != thread.sample_bytes || !thread.has_dice) {
         thread.sample_bytes = sample_bytes;
-        thread.bytes_left.store(next_gap(thread), memory_order::relaxed);
+        thread.bytes_left.store(bytes_before_sample(thread), memory_order::relaxed);
     }
     const unwinding method = common_method(needs.methods);
     if (needs.frames != 0 && (needs.frames != thread.frames || method != thread.method)) {
@@ -17366,9 +17366,10 @@ ALLOCSCOPE_FAST_PATH bool passes(thread_entry* entry, std::uint64_t word,
     // counts down; subtracting from what it has left could end below zero, and no sample would ever
     // follow. When two events count down at the same time, the later write wins. That causes no
     // bias, because the gap to the next sample is memoryless.
-    const std::uint64_t left = entry->bytes_left.load(memory_order::relaxed);
-    if (ALLOCSCOPE_UNLIKELY(entry->view_number != word || counted >= left)) return false;
-    entry->bytes_left.store(left - counted, memory_order::relaxed);
+    if (ALLOCSCOPE_UNLIKELY(entry->view_number != word)) return false;
+    std::uint64_t left = entry->bytes_left.load(memory_order::relaxed);
+    if (ALLOCSCOPE_UNLIKELY(__builtin_sub_overflow(left, counted, &left))) return false;
+    entry->bytes_left.store(left, memory_order::relaxed);
     return true;
 }
 
@@ -17386,8 +17387,9 @@ inline bool is_drawn(thread_state& thread, std::uint64_t bytes) noexcept {
     const bool is_known = primary.view_number == thread.view_number;
     atomic<std::uint64_t>& countdown = (is_known ? primary : thread).bytes_left;
     const std::uint64_t left = countdown.load(memory_order::relaxed);
-    const bool is_sample = counted >= left;
-    countdown.store(is_sample ? next_gap(thread) : left - counted, memory_order::relaxed);
+    const bool is_sample = counted > left;
+    countdown.store(is_sample ? bytes_before_sample(thread) : left - counted,
+                    memory_order::relaxed);
     return is_sample;
 }
 
@@ -18076,15 +18078,14 @@ struct the_operators;
 template <class User>
 struct memory_of {
     ALLOCSCOPE_FAST_PATH static void* obtain(std::size_t bytes) noexcept {
-        return calls_of_operators.obtain.load(memory_order::relaxed)(bytes);
+        return value_for_one_use(calls_of_operators.obtain)(bytes);
     }
     ALLOCSCOPE_FAST_PATH static int obtain_aligned(void** place, std::size_t alignment,
                                                    std::size_t bytes) noexcept {
-        return calls_of_operators.obtain_aligned.load(memory_order::relaxed)(place, alignment,
-                                                                             bytes);
+        return value_for_one_use(calls_of_operators.obtain_aligned)(place, alignment, bytes);
     }
     ALLOCSCOPE_FAST_PATH static void release(void* block) noexcept {
-        calls_of_operators.release.load(memory_order::relaxed)(block);
+        value_for_one_use(calls_of_operators.release)(block);
     }
 };
 

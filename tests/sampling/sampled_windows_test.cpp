@@ -1,7 +1,10 @@
 #include "window_checks.hpp"
 
 #include <allocscope/allocscope.hpp>
+#include <allocscope/sampling/random_source.hpp>
+#include <allocscope/sampling/sample_gap.hpp>
 #include <allocscope/state/process_state.hpp>
+#include <allocscope/state/thread_state.hpp>
 
 #include <doctest/doctest.h>
 
@@ -169,6 +172,28 @@ TEST_CASE("sampled_windows: the finest interval rules, whoever wants it") {
     CHECK(samples_beside(sampled_every(never), of_this_thread) > 500);
     CHECK(samples_beside(coarse_of_this_thread, sampled_every(64)) > 500);
     CHECK(samples_beside(coarse_of_this_thread, of_this_thread) > 500);
+}
+
+TEST_CASE("sampled_windows: the object that has the drawn byte is the sample") {
+    const scope window{"bytes", sampled_every(64)};
+    ::operator delete(::operator new(1));  // the thread has its dice now
+    auto& thread =
+        static_cast<allocscope::detail::thread_state&>(*allocscope::detail::current_entry);
+    allocscope::detail::random_source dice = thread.dice;
+    std::uint64_t bytes_before = thread.bytes_left.load();
+    int last_bytes = 0;
+    for (std::uint64_t i = 0; i < 2000; ++i) {
+        const std::uint64_t counted = i % 50 + 16;
+        ::operator delete(::operator new(i % 50));
+        if (counted > bytes_before) {
+            if (counted == bytes_before + 1) ++last_bytes;
+            bytes_before = allocscope::detail::draw_gap(dice, 64) - 1;
+        } else {
+            bytes_before -= counted;
+        }
+        CHECK(thread.bytes_left.load() == bytes_before);
+    }
+    CHECK(last_bytes > 0);  // or the test tests less
 }
 
 TEST_CASE("sampled_windows: a huge block is met for certain, and counts as itself") {

@@ -14,8 +14,8 @@
 #ifndef ALLOCSCOPE_DEFINE_ONCE_OPERATOR_MEMORY_HPP
 #define ALLOCSCOPE_DEFINE_ONCE_OPERATOR_MEMORY_HPP
 
-#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/base/plain_value.hpp>
 #include <allocscope/hooks/operator_calls.hpp>
 
 #include <cstddef>  // size_t
@@ -29,15 +29,14 @@ struct the_operators;
 template <class User>
 struct memory_of {
     ALLOCSCOPE_FAST_PATH static void* obtain(std::size_t bytes) noexcept {
-        return calls_of_operators.obtain.load(memory_order::relaxed)(bytes);
+        return value_for_one_use(calls_of_operators.obtain)(bytes);
     }
     ALLOCSCOPE_FAST_PATH static int obtain_aligned(void** place, std::size_t alignment,
                                                    std::size_t bytes) noexcept {
-        return calls_of_operators.obtain_aligned.load(memory_order::relaxed)(place, alignment,
-                                                                             bytes);
+        return value_for_one_use(calls_of_operators.obtain_aligned)(place, alignment, bytes);
     }
     ALLOCSCOPE_FAST_PATH static void release(void* block) noexcept {
-        calls_of_operators.release.load(memory_order::relaxed)(block);
+        value_for_one_use(calls_of_operators.release)(block);
     }
 };
 

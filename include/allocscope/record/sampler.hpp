@@ -68,9 +68,10 @@ ALLOCSCOPE_FAST_PATH bool passes(thread_entry* entry, std::uint64_t word,
     // counts down; subtracting from what it has left could end below zero, and no sample would ever
     // follow. When two events count down at the same time, the later write wins. That causes no
     // bias, because the gap to the next sample is memoryless.
-    const std::uint64_t left = entry->bytes_left.load(memory_order::relaxed);
-    if (ALLOCSCOPE_UNLIKELY(entry->view_number != word || counted >= left)) return false;
-    entry->bytes_left.store(left - counted, memory_order::relaxed);
+    if (ALLOCSCOPE_UNLIKELY(entry->view_number != word)) return false;
+    std::uint64_t left = entry->bytes_left.load(memory_order::relaxed);
+    if (ALLOCSCOPE_UNLIKELY(__builtin_sub_overflow(left, counted, &left))) return false;
+    entry->bytes_left.store(left, memory_order::relaxed);
     return true;
 }
 
@@ -88,8 +89,9 @@ inline bool is_drawn(thread_state& thread, std::uint64_t bytes) noexcept {
     const bool is_known = primary.view_number == thread.view_number;
     atomic<std::uint64_t>& countdown = (is_known ? primary : thread).bytes_left;
     const std::uint64_t left = countdown.load(memory_order::relaxed);
-    const bool is_sample = counted >= left;
-    countdown.store(is_sample ? next_gap(thread) : left - counted, memory_order::relaxed);
+    const bool is_sample = counted > left;
+    countdown.store(is_sample ? bytes_before_sample(thread) : left - counted,
+                    memory_order::relaxed);
     return is_sample;
 }
 

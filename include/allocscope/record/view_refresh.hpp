@@ -88,12 +88,12 @@ inline void seed_dice(thread_state& thread) noexcept {
     thread.has_dice = true;
 }
 
-// Bytes until the next sample. The gap is memoryless, so it may be drawn anew whenever the mean
-// changes.
-ALLOCSCOPE_SLOW_PATH std::uint64_t next_gap(thread_state& thread) noexcept {
+// What thread_entry::bytes_left begins with. The gap is memoryless, so it may be drawn anew whenever
+// the mean changes.
+ALLOCSCOPE_SLOW_PATH std::uint64_t bytes_before_sample(thread_state& thread) noexcept {
     if (thread.sample_bytes == 0) return never_sampled;
     if (!thread.has_dice) seed_dice(thread);
-    return draw_gap(thread.dice, thread.sample_bytes);
+    return draw_gap(thread.dice, thread.sample_bytes) - 1;
 }
 
 // Returns false when no window is open any more.
@@ -136,7 +136,7 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
     const std::uint64_t sample_bytes = thread.mode == charge::samples ? needs.sample_bytes : 0;
     if (sample_bytes == 0 || sample_bytes != thread.sample_bytes || !thread.has_dice) {
         thread.sample_bytes = sample_bytes;
-        thread.bytes_left.store(next_gap(thread), memory_order::relaxed);
+        thread.bytes_left.store(bytes_before_sample(thread), memory_order::relaxed);
     }
     const unwinding method = common_method(needs.methods);
     if (needs.frames != 0 && (needs.frames != thread.frames || method != thread.method)) {

@@ -13899,8 +13899,8 @@ struct alignas(64) thread_entry {
     // Equal to view_number while each allocation of the thread is recorded and on_allocate may be
     // called at once; otherwise no_view.
     std::uint64_t straight_view = no_view;
-    // Bytes before the next one that is sampled. A request of more bytes is a sample; another one is
-    // subtracted. never_sampled: this thread is not sampled.
+    // Bytes before the next one that is sampled. A request of more bytes is a sample; another one
+    // is subtracted. never_sampled: this thread is not sampled.
     atomic<std::uint64_t> bytes_left{never_sampled};
 };
 
@@ -16158,8 +16158,8 @@ inline void seed_dice(thread_state& thread) noexcept {
     thread.has_dice = true;
 }
 
-// What thread_entry::bytes_left begins with. The gap is memoryless, so it may be drawn anew whenever
-// the mean changes.
+// What thread_entry::bytes_left begins with. The gap is memoryless, so it may be drawn anew
+// whenever the mean changes.
 ALLOCSCOPE_SLOW_PATH std::uint64_t bytes_before_sample(thread_state& thread) noexcept {
     if (thread.sample_bytes == 0) return never_sampled;
     if (!thread.has_dice) seed_dice(thread);

@@ -88,8 +88,8 @@ inline void seed_dice(thread_state& thread) noexcept {
     thread.has_dice = true;
 }
 
-// What thread_entry::bytes_left begins with. The gap is memoryless, so it may be drawn anew whenever
-// the mean changes.
+// What thread_entry::bytes_left begins with. The gap is memoryless, so it may be drawn anew
+// whenever the mean changes.
 ALLOCSCOPE_SLOW_PATH std::uint64_t bytes_before_sample(thread_state& thread) noexcept {
     if (thread.sample_bytes == 0) return never_sampled;
     if (!thread.has_dice) seed_dice(thread);

@@ -93,8 +93,8 @@ struct alignas(64) thread_entry {
     // Equal to view_number while each allocation of the thread is recorded and on_allocate may be
     // called at once; otherwise no_view.
     std::uint64_t straight_view = no_view;
-    // Bytes before the next one that is sampled. A request of more bytes is a sample; another one is
-    // subtracted. never_sampled: this thread is not sampled.
+    // Bytes before the next one that is sampled. A request of more bytes is a sample; another one
+    // is subtracted. never_sampled: this thread is not sampled.
     atomic<std::uint64_t> bytes_left{never_sampled};
 };
 

@@ -56,6 +56,18 @@ def passes_signals_on(recorder, program):
         path.unlink()
 
 
+def passes_signals_on_between_reports(recorder, program):
+    """Each report takes longer than --every, so that the next one is due at once."""
+    path = recorder.folder / "between.html"
+    with subprocess.Popen([PROGRAM, "run", "--every", "0.01", "--output", path, "--", program,
+                           "wait"]) as started:
+        wait_for_child(started.pid)
+        while not path.exists():
+            time.sleep(0.01)
+        started.send_signal(signal.SIGTERM)
+        assert started.wait(60) == 128 + signal.SIGTERM
+
+
 def ends_by_the_signal_of_the_terminal():
     """A shell ends a loop after Ctrl-C only if that has ended the command. The report comes first.
     What somebody else has sent becomes an exit code."""
@@ -279,7 +291,9 @@ def main():
     for number in (signal.SIGHUP, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
     with tempfile.TemporaryDirectory() as folder:
-        passes_signals_on(Recorder(PROGRAM, folder), keeps(folder, COMPILER))
+        recorder, program = Recorder(PROGRAM, folder), keeps(folder, COMPILER)
+        passes_signals_on(recorder, program)
+        passes_signals_on_between_reports(recorder, program)
         passes_no_signal_of_the_terminal_on(folder)
         ends_by_the_signal_of_the_terminal()
         passes_no_signal_of_the_program_on(folder)

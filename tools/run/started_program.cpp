@@ -4,6 +4,7 @@
 #include "kept_by_execution.hpp"
 #include "process_status.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <csignal>
@@ -183,11 +184,13 @@ started_program::event started_program::wait(double seconds) {
             return event::ended;
         }
         stop_with_program();
-        const double left = until - seconds_now();
-        if (seconds >= 0 && left <= 0) return event::time_is_up;
-        const timespec duration = duration_of(seconds >= 0 ? left : 3600);
+        // Signals that have come are taken even if there is no time left: with a short --every, the
+        // last report may have taken longer than that.
+        const double left = seconds >= 0 ? std::max(until - seconds_now(), 0.0) : 3600;
+        const timespec duration = duration_of(left);
         siginfo_t signal;
         const int number = ::sigtimedwait(&signals_, &signal, &duration);
+        if (number <= 0 && left == 0) return event::time_is_up;
         if (number <= 0 || number == SIGCHLD) continue;
         if (number == report_signal_) return event::report_asked;
         pass_on(signal);

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import time
 
 from recorded_programs import WITHOUT_CXX, Recorder, compiled, keeps, totals
 
@@ -104,6 +105,40 @@ def runs_in_a_namespace_of_its_own(recorder, folder):
     for name in ("within", "child"):
         report = json.loads((recorder.folder / f"within-{name}.json").read_text())
         assert report["totals"]["allocations"] >= 500, (name, report["totals"])
+
+
+def has_a_clock_of_its_own(recorder, folder):
+    """A program in a time namespace was not recorded for a day, and no mark of its age is from
+    before it began. It ends without its exit handlers, so that the command says when."""
+    source = r"""
+        #include <cstdlib>
+        #include <unistd.h>
+        int main() {
+            for (int i = 0; i < 1000; ++i) {
+                free(malloc(9));
+                malloc(5);
+                usleep(1000);
+            }
+            _exit(0);
+        }"""
+    program = compiled(folder, "timed", source, COMPILER, *WITHOUT_CXX)
+    half_of_uptime = int(time.clock_gettime(time.CLOCK_MONOTONIC) / 2)
+    for ahead in (86400, -half_of_uptime):
+        apart = ["unshare", "--time", "--fork", "--monotonic", str(ahead)]
+        if subprocess.run([*apart, "true"], check=False, capture_output=True).returncode != 0:
+            return  # only root may do so, from Linux 5.6 on
+        began = time.monotonic()
+        reports = recorder.reports([*apart, program], "--children", "follow", "--details",
+                                   "--every", "0.1", "--age-step", "0.1")
+        took = 1e9 * (time.monotonic() - began)
+        timed = [each for each in reports if each["window"] == "timed"]
+        assert len(timed) == 1, [each["window"] for each in reports]
+        for report in reports:
+            assert report["duration_ns"] <= took, (ahead, report["duration_ns"], took)
+        moments = [each["at_ns"] for each in timed[0]["moments"]]
+        assert moments == sorted(set(moments)), (ahead, moments)
+        ages = [each["least_ns"] for each in timed[0]["ages"]]
+        assert ages and max(ages) <= took, (ahead, ages)
 
 
 def says_what_was_executed_unrecorded(recorder, folder):
@@ -360,6 +395,7 @@ def main():
         children(recorder, folder)
         has_the_name_that_was_typed(recorder, folder)
         runs_in_a_namespace_of_its_own(recorder, folder)
+        has_a_clock_of_its_own(recorder, folder)
         says_what_was_executed_unrecorded(recorder, folder)
         records_what_others_start(recorder, folder)
         says_which_children_are_not_recorded(recorder, folder)

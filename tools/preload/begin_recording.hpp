@@ -98,6 +98,7 @@ inline const char* record_into(recording_head& head, int file, std::uint64_t off
                                std::size_t bytes, const options& wanted) noexcept {
     char* const first = reinterpret_cast<char*>(&head);
     head.began_ns = monotonic_ns();
+    head.began_unix_ns = unix_time_ns();
     head.process_id = allocscope_tools::number_in_proc();
     head.address = reinterpret_cast<std::uintptr_t>(first);
     head.bytes = bytes;

@@ -108,6 +108,22 @@ void declare_sums_in_motion() {
     process.are_sums_moving.store(false);
 }
 
+// From here on, all times are those of this process's clock.
+void set_back(window_id id, std::int64_t clock_ahead_ns) {
+    open_window* const window = find_window(id);
+    if (clock_ahead_ns == 0 || window == nullptr) return;
+    const auto ahead = static_cast<std::uint64_t>(clock_ahead_ns);
+    window->started_ns -= ahead;
+    process.followed.first_ns -= ahead;
+    if (window->ages == nullptr) return;
+    age_mark marks[age_marks::most];
+    const std::uint32_t count = window->ages->copy_to(marks);
+    window->ages->clear();
+    for (std::uint32_t i = 0; i < count; ++i) {
+        window->ages->add({marks[i].clock, marks[i].before_ns - ahead, marks[i].after_ns - ahead});
+    }
+}
+
 // Marks the threads of the recording as unable to answer, because they are not in this process.
 // Returns false if their list has a loop.
 bool let_threads_be(std::size_t most_threads) {
@@ -177,6 +193,7 @@ allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_r
         error = "the recording is damaged: its list of threads has a loop";
         return {};
     }
+    set_back(head.window, program.clock_ahead_ns);
     kept = program;
     name_from_outside = &name_seen;
     end_of_program_ns = program.ended_ns;

@@ -25,7 +25,8 @@ struct memory_moment {
 struct program_facts {
     std::string command;  // the words with which it was started
     std::int32_t process_id = 0;
-    std::uint64_t ended_ns = 0;                         // on the monotonic clock; 0: it runs
+    std::int64_t clock_ahead_ns = 0;                    // of its monotonic clock
+    std::uint64_t ended_ns = 0;                         // on our monotonic clock; 0: it runs
     std::vector<allocscope::snapshot::moment> moments;  // what was alive while it ran
     memory_moment memory;                               // when its memory was largest
     names_of_threads threads;

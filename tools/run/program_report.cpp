@@ -89,6 +89,7 @@ program_report::program_report(const run_options& wanted, const recording_file& 
       program_(file.program(index)) {
     facts_.command = program_.path;
     facts_.process_id = program_.process_id;
+    facts_.clock_ahead_ns = program_.clock_ahead_ns;
 }
 
 void program_report::add(const std::vector<allocscope::snapshot::moment>& moments) {

@@ -4,10 +4,12 @@
 #include "../recording_path.hpp"
 
 #include <allocscope/base/atomic.hpp>
+#include <allocscope/platform/clocks.hpp>
 #include <allocscope/state/recording_head.hpp>
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -75,6 +77,11 @@ std::uintptr_t free_place() {
     return first;
 }
 
+std::int64_t unix_time_ahead_ns() {
+    using namespace allocscope::detail;
+    return unix_time_ns() - static_cast<std::int64_t>(monotonic_ns());
+}
+
 std::string text_in(const char* bytes, std::size_t room) {
     return std::string{bytes, ::strnlen(bytes, room)};
 }
@@ -82,7 +89,8 @@ std::string text_in(const char* bytes, std::size_t room) {
 }  // namespace
 
 recording_file::recording_file(const allocscope::options& wanted, bool follows_children,
-                               bool explains_memory, std::string& error) {
+                               bool explains_memory, std::string& error)
+    : unix_time_ahead_ns_(unix_time_ahead_ns()) {
     descriptor_ = ::memfd_create("allocscope", MFD_CLOEXEC);
     if (descriptor_ < 0 || !make_large(descriptor_)) {
         error = std::string{"memory for the recording could not be created: "} +
@@ -139,6 +147,17 @@ std::uint32_t recording_file::programs_sanitized() const {
     return static_cast<recording_request*>(request_)->programs_sanitized.load();
 }
 
+// The time since 1970 is the same in all namespaces. It tells nothing if somebody has set it since
+// this command began, or if the system slept, during which the monotonic clock stands still.
+std::int64_t recording_file::clock_ahead_of(const recording_head& head) const {
+    constexpr std::int64_t least_ns = 100'000'000;  // two clocks are not read at one moment
+    const std::int64_t here = unix_time_ahead_ns();
+    const bool has_changed = std::abs(here - unix_time_ahead_ns_) > least_ns;
+    if (head.began_unix_ns == 0 || has_changed) return 0;
+    const std::int64_t there = head.began_unix_ns - static_cast<std::int64_t>(head.began_ns);
+    return std::abs(here - there) > least_ns ? here - there : 0;
+}
+
 recorded_program recording_file::program(std::uint32_t index) const {
     recorded_program found;
     const std::unique_ptr<char[]> page{new char[page_bytes]()};
@@ -152,8 +171,11 @@ recorded_program recording_file::program(std::uint32_t index) const {
     found.path = text_in(head.program, sizeof head.program);
     found.process_id = head.process_id;
     found.kernel_name = text_in(head.kernel_name, sizeof head.kernel_name);
-    found.began_ns = head.began_ns;
+    found.clock_ahead_ns = clock_ahead_of(head);
+    const auto ahead = static_cast<std::uint64_t>(found.clock_ahead_ns);
+    found.began_ns = head.began_ns - ahead;
     found.exited_ns = head.exited_ns.load(allocscope::detail::memory_order::acquire);
+    if (found.exited_ns != 0) found.exited_ns -= ahead;
     found.has_last_look = head.has_last_look.load(allocscope::detail::memory_order::acquire) != 0;
     found.last_look = head.last_look;
     found.operators_of = text_in(head.operators_of, sizeof head.operators_of);

@@ -8,6 +8,12 @@
 #include <cstdint>
 #include <string>
 
+namespace allocscope {
+namespace detail {
+struct recording_head;
+}
+}  // namespace allocscope
+
 namespace allocscope_tools {
 
 struct recorded_program {
@@ -18,7 +24,9 @@ struct recorded_program {
     std::int32_t process_id = 0;  // 0: it has only just begun
     bool has_begun = false;       // its name and its number are known
     std::string kernel_name;      // of the process when the recording began; "": unknown
-    std::uint64_t began_ns = 0;   // on the monotonic clock
+    // How far the program's monotonic clock is ahead of ours: a time namespace has its own.
+    std::int64_t clock_ahead_ns = 0;
+    std::uint64_t began_ns = 0;   // on our monotonic clock
     std::uint64_t exited_ns = 0;  // when its exit handlers had run; 0: they have not
     // It was a child that never returned from its first allocation, so the report lacks nothing.
     bool is_empty = false;
@@ -51,6 +59,9 @@ public:
     void forget(std::uint32_t index);
 
 private:
+    std::int64_t clock_ahead_of(const allocscope::detail::recording_head& head) const;
+
+    std::int64_t unix_time_ahead_ns_;  // of the monotonic clock, when this command began
     int descriptor_ = -1;
     void* request_ = nullptr;
 };

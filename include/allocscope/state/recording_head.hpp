@@ -65,7 +65,8 @@ struct recording_head {
     // If a process ends without its exit handlers and under another name, it has probably executed
     // another program.
     char kernel_name[16];
-    std::uint64_t began_ns;           // on the monotonic clock
+    std::uint64_t began_ns;      // on the monotonic clock
+    std::int64_t began_unix_ns;  // the same moment since 1970: see tools/run/recording_file.hpp
     atomic<std::uint64_t> exited_ns;  // when its exit handlers had run; 0: they have not
 };
 static_assert(sizeof(recording_head) <= page_bytes, "the first page");

@@ -3,7 +3,8 @@
 //     threads ROUNDS LIBRARY...
 //
 // Each thread makes its first calls through words that the loader has still to fill, because it
-// loads a library anew each time.
+// loads a library anew each time. In the end hooks stay attached, and each call is counted that a
+// thread makes of a library after its dlsym().
 
 #include "expectations.hpp"
 #include "known_library.h"
@@ -20,7 +21,8 @@
 
 namespace {
 
-std::atomic<bool> is_over{false};
+std::atomic<bool> is_over{false}, may_begin{false};
+std::atomic<std::size_t> have_loaded{0};
 std::atomic<std::uint64_t> works{0}, loads{0};
 
 void allocate() {
@@ -31,17 +33,50 @@ void allocate() {
     }
 }
 
-void load_and_unload(char** libraries, std::size_t first) {
+void load_and_unload(const char* path) {
+    void* const library = ::dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+    if (library == nullptr) {
+        std::printf("%s\n", ::dlerror());
+        std::abort();
+    }
+    reinterpret_cast<void (*)()>(::dlsym(library, "known_work"))();
+    ::dlclose(library);
+}
+
+void load_until_it_is_over(char** libraries, std::size_t first) {
     for (std::size_t i = first; !is_over.load(std::memory_order_relaxed); i += 2) {
-        void* const library = ::dlopen(libraries[i % 4], RTLD_LAZY | RTLD_LOCAL);
-        if (library == nullptr) {
-            std::printf("%s\n", ::dlerror());
-            std::abort();
-        }
-        reinterpret_cast<void (*)()>(::dlsym(library, "known_work"))();
-        ::dlclose(library);
+        load_and_unload(libraries[i % 4]);
         loads.fetch_add(1, std::memory_order_relaxed);
     }
+}
+
+void load_so_often(char** libraries, std::size_t first, std::size_t rounds) {
+    while (!may_begin) std::this_thread::yield();
+    for (std::size_t i = 0; i < rounds; ++i) load_and_unload(libraries[(first + i) % 4]);
+    ++have_loaded;
+}
+
+// Finds libraries that others are just loading.
+void look_up_until_it_is_over() {
+    while (!may_begin) std::this_thread::yield();
+    while (!is_over) ::dlsym(RTLD_DEFAULT, "known_work");
+}
+
+void expect_each_call(char** libraries, std::size_t loading, std::size_t rounds) {
+    is_over = may_begin = false;
+    have_loaded = 0;
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < 4; ++i) {
+        if (i < loading) threads.emplace_back(load_so_often, libraries, i, rounds);
+        if (i >= loading) threads.emplace_back(look_up_until_it_is_over);
+    }
+    const std::uint64_t times = loading * rounds;
+    expect_counts(times * known_allocations, times * known_bytes, "others load", [loading] {
+        may_begin = true;
+        while (have_loaded < loading) std::this_thread::yield();
+    });
+    is_over = true;
+    for (std::thread& each : threads) each.join();
 }
 
 }  // namespace
@@ -50,7 +85,8 @@ int main(int, char** arguments) {
     const int rounds = std::atoi(arguments[1]);
     std::vector<std::thread> threads;
     for (int i = 0; i < 2; ++i) threads.emplace_back(allocate);
-    for (std::size_t i = 0; i < 2; ++i) threads.emplace_back(load_and_unload, arguments + 2, i);
+    for (std::size_t i = 0; i < 2; ++i)
+        threads.emplace_back(load_until_it_is_over, arguments + 2, i);
     for (int i = 0; i < rounds; ++i) {
         allocscope::attach_hooks();
         if (i % 8 == 0) {
@@ -65,6 +101,8 @@ int main(int, char** arguments) {
     is_over = true;
     for (std::thread& each : threads) each.join();
     expect_counts(known_allocations, known_bytes, "attached in the end", known_work);
+    expect_each_call(arguments + 2, 1, 4 * static_cast<std::size_t>(rounds));
+    expect_each_call(arguments + 2, 4, static_cast<std::size_t>(rounds));
     allocscope::detach_hooks();
     expect_counts(0, 0, "detached in the end", known_work);
     expect_equal(works.load() > 0 && loads.load() > 0, 1, "threads were at work");

@@ -45265,6 +45265,13 @@ void for_each_summary_line(format_job& job, const stack_numbers& sum, const Work
     }
     write_totals(line, info);
     end_line();
+    if (info.uncertain_objects != 0) {
+        line << "in doubt: ";
+        write_count(line, info.uncertain_objects, "object", "objects");
+        line << " of " << decimal{info.uncertain_bytes}
+             << " bytes may have been freed by other threads while this was read";
+        end_line();
+    }
     if (write_unplaced(line, info, sum)) end_line();
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         line << "lost: " << decimal{info.losses[i].count} << ' ';
@@ -50033,6 +50040,10 @@ inline void write_json_totals(json_writer& json, const snapshot::window_info& in
     json.field("live_objects", about.live_objects.value);
     json.field("live_bytes", about.live_bytes.value);
     json.field("peak_bytes", info.totals.peak_bytes);
+    if (info.uncertain_objects != 0) {
+        json.field("uncertain_objects", info.uncertain_objects);
+        json.field("uncertain_bytes", info.uncertain_bytes);
+    }
     if (info.record == recording::sampled) {
         write_json_interval(json, "allocations_low", "allocations_high", about.allocations.low,
                             about.allocations.high);

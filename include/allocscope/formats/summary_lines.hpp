@@ -95,6 +95,13 @@ void for_each_summary_line(format_job& job, const stack_numbers& sum, const Work
     }
     write_totals(line, info);
     end_line();
+    if (info.uncertain_objects != 0) {
+        line << "in doubt: ";
+        write_count(line, info.uncertain_objects, "object", "objects");
+        line << " of " << decimal{info.uncertain_bytes}
+             << " bytes may have been freed by other threads while this was read";
+        end_line();
+    }
     if (write_unplaced(line, info, sum)) end_line();
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         line << "lost: " << decimal{info.losses[i].count} << ' ';

@@ -13,7 +13,7 @@
 //     {"allocscope": version, "window": name, "record": "exact" | "sampled" | "counters",
 //      "duration_ns": n, "process_id": n, "command": "...", "taken_unix_ns": n,
 //      "totals": {"allocations", "frees", "bytes_allocated", "bytes_freed", "live_objects",
-//                 "live_bytes", "peak_bytes"},
+//                 "live_bytes", "peak_bytes", "uncertain_objects", "uncertain_bytes"},
 //      "families": [{"name", "allocations", "frees", "bytes_allocated", "bytes_freed"}],
 //      "moments": [{"at_ns", "live_objects", "live_bytes", "allocations", "bytes_allocated",
 //                   "mark"}],
@@ -33,14 +33,16 @@
 // do not say what they allocated. There are families if not everything was allocated by operator
 // new, and moments if the window kept a time series, and ages if it has age marks: what was born
 // between two of them, the oldest first. There is "memory" after with_memory(); its parts add up to
-// "resident_bytes". The numbers of a sampled snapshot are estimates: it has "sample_bytes" and
-// "samples", its totals and rows have "..._low" and "..._high" (95%), and its rows have "samples".
-// In a difference numbers may be negative, and "is_difference" is true; so is "is_backwards" if the
-// snapshot that was subtracted is the later one. Only a difference made by difference() has
-// threads, families and details: see report/whole_difference.hpp. After filter() "is_filtered" is
-// true: rows and threads are a part, the totals are not. A merged snapshot has "merged_windows",
-// the number of windows. A window with options::details has "details", with "peak_..." if its peak
-// was followed. Text that is not valid UTF-8 or may not be shown is escaped as in a text report.
+// "resident_bytes". Totals have "uncertain_..." if so many of what is alive may have been freed by
+// other threads meanwhile. The numbers of a sampled snapshot are estimates: it has "sample_bytes"
+// and "samples", its totals and rows have "..._low" and "..._high" (95%), and its rows have
+// "samples". In a difference numbers may be negative, and "is_difference" is true; so is
+// "is_backwards" if the snapshot that was subtracted is the later one. Only a difference made by
+// difference() has threads, families and details: see report/whole_difference.hpp. After filter()
+// "is_filtered" is true: rows and threads are a part, the totals are not. A merged snapshot has
+// "merged_windows", the number of windows. A window with options::details has "details", with
+// "peak_..." if its peak was followed. Text that is not valid UTF-8 or may not be shown is escaped
+// as in a text report.
 
 #ifndef ALLOCSCOPE_REPORT_JSON_REPORT_HPP
 #define ALLOCSCOPE_REPORT_JSON_REPORT_HPP
@@ -92,6 +94,10 @@ inline void write_json_totals(json_writer& json, const snapshot::window_info& in
     json.field("live_objects", about.live_objects.value);
     json.field("live_bytes", about.live_bytes.value);
     json.field("peak_bytes", info.totals.peak_bytes);
+    if (info.uncertain_objects != 0) {
+        json.field("uncertain_objects", info.uncertain_objects);
+        json.field("uncertain_bytes", info.uncertain_bytes);
+    }
     if (info.record == recording::sampled) {
         write_json_interval(json, "allocations_low", "allocations_high", about.allocations.low,
                             about.allocations.high);

@@ -225,7 +225,7 @@ TEST_CASE("pprof: what went is negative") {
     CHECK(static_cast<std::int64_t>(read.values(0)[3]) == -400);
 }
 
-TEST_CASE("pprof: totals, losses and intervals are in the comments") {
+TEST_CASE("pprof: totals, losses, doubt and intervals are in the comments") {
     info_text about;
     about.record = allocscope::recording::sampled;
     about.sample_bytes = 4096;
@@ -235,17 +235,22 @@ TEST_CASE("pprof: totals, losses and intervals are in the comments") {
     about.estimates.allocations = {18, 9, 30};
     about.estimates.live_bytes = {470, 470, 470};
     about.losses.push_back({"events were lost", 3});
+    about.uncertain_objects = 1;
+    about.uncertain_bytes = 48;
     const profile read{made_window(small_stacks(), about)};
     CHECK(read.number(12) == 4096);
     strings comments;
     for (const std::uint64_t number : read.numbers.at(13)) comments.push_back(read.string(number));
-    REQUIRE(comments.size() == 4);
+    REQUIRE(comments.size() == 5);
     CHECK(comments[0].find("window 'window', process 4711: prog -x") != std::string::npos);
     CHECK(comments[1] ==
           "sampled, one sample about every 4096 bytes: all numbers are estimates, of 12 samples");
     CHECK(comments[2].find("allocations: 18 (95%: 9 to 30), ") == 0);
     CHECK(comments[2].find(", live bytes: 470, ") != std::string::npos);
-    CHECK(comments[3] == "lost: 3 events were lost");
+    CHECK(comments[3] ==
+          "in doubt: 1 object of 48 bytes may have been freed by other threads while"
+          " this was read");
+    CHECK(comments[4] == "lost: 3 events were lost");
 }
 
 TEST_CASE("pprof: allocations that have no stack are named") {

@@ -62,6 +62,17 @@ TEST_CASE("json_report: every loss has a name, whether it happened or not") {
     CHECK(nothing.contains("no_memory_for_record"));
 }
 
+TEST_CASE("json_report: what other threads may have freed meanwhile is in the totals") {
+    info_text about;
+    CHECK(!json::parse(allocscope::to_json(made_snapshot({}, about)))["totals"].contains(
+        "uncertain_objects"));
+    about.uncertain_objects = 70;
+    about.uncertain_bytes = 2048;
+    const json totals = json::parse(allocscope::to_json(made_snapshot({}, about)))["totals"];
+    CHECK(totals["uncertain_objects"] == 70);
+    CHECK(totals["uncertain_bytes"] == 2048);
+}
+
 TEST_CASE("json_report: what went is negative in a difference, and nothing is two's complement") {
     info_text info;
     info.is_difference = true;

@@ -77,6 +77,9 @@ def has_the_name_that_was_typed(recorder, folder):
     assert "allocscope: far: " in recorder.run([far / "far"], "--summary").stderr
     named = recorder.report(["some/name"], "--executable", program)
     assert named["window"] == "name", named["window"]
+    (folder / "program").mkdir()
+    recorder.run(["some/.."], "--executable", program, "--output", folder / "%n" / "heap.json")
+    assert (folder / "program" / "heap.json").exists()
 
 
 def runs_in_a_namespace_of_its_own(recorder, folder):

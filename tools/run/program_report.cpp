@@ -154,6 +154,8 @@ void program_report::in_own_process(bool wants_rows, const Work& work) const {
 }
 
 std::string output_paths::path_with(const recorded_program& program) const {
+    // Each recorded program says itself how it is called.
+    const bool is_folder = program.name == "." || program.name == "..";
     std::string path;
     for (std::size_t i = 0; i < pattern_.size(); ++i) {
         const char next = i + 1 < pattern_.size() ? pattern_[i + 1] : '\0';
@@ -162,7 +164,7 @@ std::string output_paths::path_with(const recorded_program& program) const {
             continue;
         }
         if (next == 'p') path += std::to_string(program.process_id);
-        if (next == 'n') path += program.name;
+        if (next == 'n') path += is_folder ? "program" : program.name;
         if (next == '%') path += '%';
         ++i;  // other signs were refused with the options
     }

@@ -64,6 +64,14 @@ def hands_over_to_the_command():
     done = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True,
                           timeout=60, env=environment)
     assert done.stdout.startswith("allocscope ") and done.stderr == "", done
+    # A program without a file was not started at all.
+    nameless = os.memfd_create("nameless")
+    with open("/bin/echo", "rb") as echo:
+        os.write(nameless, echo.read())
+    done = subprocess.run(["echo", "on"], executable=f"/proc/self/fd/{nameless}", check=True,
+                          pass_fds=[nameless], capture_output=True, text=True, env=environment)
+    assert done.stdout == "on\n" and "the program's file is gone" in done.stderr, done
+    os.close(nameless)
     with tempfile.TemporaryDirectory() as folder:
         lonely = shutil.copy(LIBRARY, folder)
         environment["LD_PRELOAD"] = lonely

@@ -131,6 +131,10 @@ inline void become_command(const char* library) noexcept {
             "liballocscope_preload.so; install both\n");
     }
     if (is_same_file("/proc/self/exe", command)) return;
+    // The file may have been deleted or replaced since, or never have had a name (memfd_create).
+    if (!is_same_file("/proc/self/exe", program)) {
+        return say("allocscope: nothing is recorded: the program's file is gone\n");
+    }
     for (char* variable : environment) {
         if (std::strncmp(variable, "LD_PRELOAD=", 11) == 0) leave_out(variable + 11, library);
     }

@@ -86,8 +86,9 @@ def threads(bench, compiler):
     copies = [folder / f"liblate{number}.so" for number in range(4)]
     for copy in copies:
         shutil.copy(library, copy)
+    stopping = make_library(compiler, folder, "stopping", ["-DSTOPS_WHILE_IT_IS_LOADED"])
     program = make_program(bench, compiler, folder, "threads.cpp", library)
-    run([program, ROUNDS, *copies])
+    run([program, ROUNDS, *copies, stopping])
 
 
 def refused(bench, compiler):

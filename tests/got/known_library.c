@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 void *(*volatile address_in_data)(size_t) = malloc;
 
@@ -43,4 +44,30 @@ void **known_word_of_malloc(void) {
     __asm__("lea malloc@GOTPCREL(%%rip), %0" : "=r"(word));
     return word;
 }
+#endif
+
+#ifdef STOPS_WHILE_IT_IS_LOADED
+// The loader calls a resolver when it relocates the library. The resolver calls no function, as the
+// words for that may not be filled yet.
+static long one_byte(long call, long descriptor) {
+    char byte = 0;
+    long result = call;
+    __asm__ volatile("syscall"
+                     : "+a"(result)
+                     : "D"(descriptor), "S"(&byte), "d"(1L)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+static void resolved(void) {
+}
+
+void (*known_resolver(void))(void) {
+    one_byte(SYS_write, descriptor_that_says_so);
+    one_byte(SYS_read, descriptor_that_waits);
+    return resolved;
+}
+
+void needs_a_resolver(void) __attribute__((ifunc("known_resolver")));
+void (*volatile address_of_it)(void) = needs_a_resolver;
 #endif

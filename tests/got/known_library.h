@@ -7,6 +7,10 @@
 
 enum { known_allocations = 7, known_bytes = 100 + 150 + 70 + 80 + 6 + 7 + 64 };
 
+// Descriptors through which a library compiled with STOPS_WHILE_IT_IS_LOADED says that it is being
+// relocated, and waits.
+enum { descriptor_that_says_so = 100, descriptor_that_waits = 101 };
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -1,6 +1,6 @@
 // Hooks are attached and detached while threads allocate, and while others load and unload.
 //
-//     threads ROUNDS LIBRARY...
+//     threads ROUNDS LIBRARY LIBRARY LIBRARY LIBRARY STOPPING_LIBRARY
 //
 // Each thread makes its first calls through words that the loader has still to fill, because it
 // loads a library anew each time. In the end hooks stay attached, and each call is counted that a
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 namespace {
 
@@ -56,27 +57,44 @@ void load_so_often(char** libraries, std::size_t first, std::size_t rounds) {
     ++have_loaded;
 }
 
-// Finds libraries that others are just loading.
-void look_up_until_it_is_over() {
-    while (!may_begin) std::this_thread::yield();
-    while (!is_over) ::dlsym(RTLD_DEFAULT, "known_work");
-}
-
-void expect_each_call(char** libraries, std::size_t loading, std::size_t rounds) {
-    is_over = may_begin = false;
-    have_loaded = 0;
+void expect_each_call_while_others_load(char** libraries, std::size_t rounds) {
+    constexpr std::size_t loading = 4;
     std::vector<std::thread> threads;
-    for (std::size_t i = 0; i < 4; ++i) {
-        if (i < loading) threads.emplace_back(load_so_often, libraries, i, rounds);
-        if (i >= loading) threads.emplace_back(look_up_until_it_is_over);
+    for (std::size_t i = 0; i < loading; ++i) {
+        threads.emplace_back(load_so_often, libraries, i, rounds);
     }
     const std::uint64_t times = loading * rounds;
-    expect_counts(times * known_allocations, times * known_bytes, "others load", [loading] {
+    expect_counts(times * known_allocations, times * known_bytes, "others load", [] {
         may_begin = true;
         while (have_loaded < loading) std::this_thread::yield();
     });
-    is_over = true;
     for (std::thread& each : threads) each.join();
+}
+
+void must(bool is_done, const char* what) {
+    if (is_done) return;
+    std::perror(what);
+    std::abort();
+}
+
+// Somebody looks for libraries while this one is being relocated, and nothing is loaded afterwards.
+void expect_found_after_its_relocation(const char* path) {
+    int says[2];
+    int waits[2];
+    must(::pipe(says) == 0 && ::pipe(waits) == 0, "pipe");
+    must(::dup2(says[1], descriptor_that_says_so) >= 0, "dup2");
+    must(::dup2(waits[0], descriptor_that_waits) >= 0, "dup2");
+    std::thread loads_it{[path] {
+        void* const library = ::dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+        must(library != nullptr, path);
+        const auto work = reinterpret_cast<void (*)()>(::dlsym(library, "known_work"));
+        expect_counts(known_allocations, known_bytes, "found after its relocation", work);
+    }};
+    char byte = 0;
+    must(::read(says[0], &byte, 1) == 1, "read");
+    allocscope::scope{"looks for libraries when it opens"}.stop();
+    must(::write(waits[1], &byte, 1) == 1, "write");
+    loads_it.join();
 }
 
 }  // namespace
@@ -101,8 +119,8 @@ int main(int, char** arguments) {
     is_over = true;
     for (std::thread& each : threads) each.join();
     expect_counts(known_allocations, known_bytes, "attached in the end", known_work);
-    expect_each_call(arguments + 2, 1, 4 * static_cast<std::size_t>(rounds));
-    expect_each_call(arguments + 2, 4, static_cast<std::size_t>(rounds));
+    expect_each_call_while_others_load(arguments + 2, static_cast<std::size_t>(rounds));
+    expect_found_after_its_relocation(arguments[6]);
     allocscope::detach_hooks();
     expect_counts(0, 0, "detached in the end", known_work);
     expect_equal(works.load() > 0 && loads.load() > 0, 1, "threads were at work");

@@ -92,6 +92,30 @@ def says_what_goes_on(recorder, folder):
     assert "goes on" not in done.stderr and "1 object of 7 bytes" in done.stderr, done.stderr
 
 
+def knows_what_goes_on_when_it_is_interrupted(recorder, folder):
+    """After it has read how long the system is up, the command does not run for a while. Processes
+    were taken for later ones with the same number."""
+    source = r"""
+        #include <sys/syscall.h>
+        #include <time.h>
+        #include <unistd.h>
+        extern "C" int clock_gettime(clockid_t clock, timespec* into) noexcept {
+            const long result = syscall(SYS_clock_gettime, clock, into);
+            if (clock == CLOCK_BOOTTIME) usleep(200000);
+            return static_cast<int>(result);
+        }"""
+    slow = compiled(folder, "slow_clock.so", source, COMPILER, "-shared", "-fPIC",
+                    "-fno-exceptions", *WITHOUT_CXX)
+    end, held = os.pipe()
+    done = recorder.run(["sh", "-c", "exec 3<&0; cat <&3 >/dev/null 2>&1 & exec sleep 1"],
+                        "--children", "follow", "--summary", stdin=end,
+                        env={**os.environ, "LD_PRELOAD": str(slow)})
+    os.close(held)
+    os.close(end)
+    said = re.findall(r"(\w+), process \d+, goes on", done.stderr)
+    assert said == ["cat"], done.stderr
+
+
 def leaves_what_goes_on_alone(recorder, folder):
     """Processes that outlive the command, and use the memory that was recorded into: a daemon, and
     one that shares the memory of the program which made it."""
@@ -320,6 +344,7 @@ def main():
         again.write_text("[ $1 = 0 ] || exec sh $0 $(($1 - 1)); echo; read e")
         forgets_what_has_ended(folder, f"exec sh {again} 40")
         says_what_goes_on(recorder, folder)
+        knows_what_goes_on_when_it_is_interrupted(recorder, folder)
         leaves_what_goes_on_alone(recorder, folder)
         takes_no_file_of_another_process(recorder, folder)
         takes_no_other_process_for_one_that_ended(recorder, folder)

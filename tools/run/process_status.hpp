@@ -41,12 +41,13 @@ inline process_status status_of(std::int32_t process_id) {
 
 // Whether a process began after that moment of the monotonic clock. Then it has the number of one
 // that was there before. The ticks of /proc count the time asleep, and the monotonic clock does
-// not: all of it is added, so that a process which began before is never taken for a later one.
+// not: all of it is added, so that a process which began before is never taken for a later one. The
+// time since boot is read last, as this process may lose the processor between the two.
 inline bool has_begun_after(const process_status& seen, std::uint64_t monotonic_ns) {
-    timespec since_boot = {};
     timespec awake = {};
-    ::clock_gettime(CLOCK_BOOTTIME, &since_boot);
+    timespec since_boot = {};
     ::clock_gettime(CLOCK_MONOTONIC, &awake);
+    ::clock_gettime(CLOCK_BOOTTIME, &since_boot);
     const double asleep = static_cast<double>(since_boot.tv_sec - awake.tv_sec) +
                           static_cast<double>(since_boot.tv_nsec - awake.tv_nsec) / 1e9;
     const double ticks = (static_cast<double>(monotonic_ns) / 1e9 + asleep) *

@@ -150,7 +150,8 @@ std::uint32_t recording_file::programs_sanitized() const {
 // The time since 1970 is the same in all namespaces. It tells nothing if somebody has set it since
 // this command began, or if the system slept, during which the monotonic clock stands still.
 std::int64_t recording_file::clock_ahead_of(const recording_head& head) const {
-    constexpr std::int64_t least_ns = 100'000'000;  // two clocks are not read at one moment
+    // Clocks of namespaces mostly differ by whole seconds, and two are not read at one moment.
+    constexpr std::int64_t least_ns = 500'000'000;
     const std::int64_t here = unix_time_ahead_ns();
     const bool has_changed = std::abs(here - unix_time_ahead_ns_) > least_ns;
     if (head.began_unix_ns == 0 || has_changed) return 0;

@@ -4,14 +4,17 @@ What the program gets of the signals that others send, and of what a process kee
 a program: the same as without `allocscope run` before it.
 """
 import ctypes
+import fcntl
 import os
 import pathlib
 import pty
 import select
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 from recorded_programs import Recorder, compiled, keeps, wait_for_child
@@ -65,6 +68,22 @@ def passes_signals_on_between_reports(recorder, program):
         while not path.exists():
             time.sleep(0.01)
         started.send_signal(signal.SIGTERM)
+        assert started.wait(60) == 128 + signal.SIGTERM
+
+
+def passes_signals_on_while_a_report_is_not_read():
+    """With --every and a pipe that is full, a report waits for its reader."""
+    with subprocess.Popen([PROGRAM, "run", "--every", "0.1", "--format", "json", "--", "sh", "-c",
+                           "echo $$; exec sleep 60"], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as started:
+        room = fcntl.fcntl(started.stderr, fcntl.F_SETPIPE_SZ, 4096)
+        status = pathlib.Path(f"/proc/{int(started.stdout.readline())}/status")
+        while struct.unpack("i", fcntl.ioctl(started.stderr, termios.FIONREAD, b"...."))[0] < room:
+            time.sleep(0.02)
+        started.send_signal(signal.SIGTERM)
+        while "zombie" not in status.read_text():
+            time.sleep(0.02)
+        started.stderr.read()
         assert started.wait(60) == 128 + signal.SIGTERM
 
 
@@ -294,6 +313,7 @@ def main():
         recorder, program = Recorder(PROGRAM, folder), keeps(folder, COMPILER)
         passes_signals_on(recorder, program)
         passes_signals_on_between_reports(recorder, program)
+        passes_signals_on_while_a_report_is_not_read()
         passes_no_signal_of_the_terminal_on(folder)
         ends_by_the_signal_of_the_terminal()
         passes_no_signal_of_the_program_on(folder)

@@ -167,8 +167,8 @@ public:
         // The reader of stderr may end early (`2>&1 | head`). That must not end this command before
         // it has waited for the program.
         std::signal(SIGPIPE, SIG_IGN);
-        watch(program, file);
         end_asked_ = [&program] { return program.end_asked(0.1); };
+        watch(program, file);
         report_all(file, program);
         if (file.program_count() != 0 && program.is_ended_by(SIGSYS)) say_what_a_filter_ends();
         std::fflush(nullptr);
@@ -486,7 +486,7 @@ private:
     unrecorded_children unrecorded_;
     program_ends ends_;
     age_requests ages_;
-    std::function<int()> end_asked_;  // see program_report::stop_when; empty: the program runs
+    std::function<int()> end_asked_;  // see program_report::stop_when
 };
 
 }  // namespace

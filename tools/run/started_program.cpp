@@ -168,13 +168,17 @@ void started_program::stop_with_program() const {
     if (is_in_foreground && is_stopped(0)) static_cast<void>(std::raise(SIGSTOP));
 }
 
+bool started_program::is_zombie() const {
+    siginfo_t ended = {};
+    constexpr int look_only = WEXITED | WNOHANG | WNOWAIT;
+    const auto id = static_cast<id_t>(process_id_);
+    return ::waitid(P_PID, id, &ended, look_only) == 0 && ended.si_pid == process_id_;
+}
+
 started_program::event started_program::wait(double seconds) {
     const double until = seconds_now() + seconds;
     for (;;) {
-        siginfo_t ended = {};
-        constexpr int look_only = WEXITED | WNOHANG | WNOWAIT;
-        const auto id = static_cast<id_t>(process_id_);
-        if (::waitid(P_PID, id, &ended, look_only) == 0 && ended.si_pid == process_id_) {
+        if (is_zombie()) {
             std::getline(std::ifstream{"/proc/" + std::to_string(number_) + "/comm"}, kernel_name_);
             ::waitpid(process_id_, &status_, 0);
             ended_at_ = seconds_now();
@@ -199,8 +203,15 @@ started_program::event started_program::wait(double seconds) {
 
 int started_program::end_asked(double seconds) {
     constexpr double grace = 1;
+    if (ended_at_ == 0 && is_zombie()) ended_at_ = seconds_now();
+    const bool is_running = ended_at_ == 0;
+    sigset_t awaited = signals_;
+    if (is_running) ::sigdelset(&awaited, report_signal_);  // wait() tells of it
+    siginfo_t signal;
     const timespec duration = duration_of(seconds);
-    const int number = ::sigtimedwait(&signals_, nullptr, &duration);
+    const int number = ::sigtimedwait(&awaited, &signal, &duration);
+    if (is_running && number > 0 && number != SIGCHLD) pass_on(signal);
+    if (is_running) return 0;
     const bool asks =
         number == SIGHUP || number == SIGINT || number == SIGQUIT || number == SIGTERM;
     if (asks && seconds_now() - ended_at_ >= grace) end_asked_ = number;

@@ -40,9 +40,9 @@ public:
     int execute(const program_order& order) const;
     bool lacks_file() const { return lacks_file_; }  // why it has not started
     std::int32_t number() const { return number_; }  // in /proc
-    // After event::ended: the signal that asks this process to end, too, or 0. Waits up to
-    // `seconds` for one, or until a child of this process ends. Signals within a second of the
-    // program's end are ignored, because they were meant for the program.
+    // The signal that asks this process to end, too, or 0. Waits up to `seconds` for one, or until
+    // a child of this process ends. While the program runs, it gets all signals. Those within a
+    // second of its end are ignored, because they were meant for it.
     int end_asked(double seconds);
     // After event::ended: the kernel's name for the process when it ended. These are the first 15
     // bytes of the name of the file that it executed last, unless it has chosen another name.
@@ -65,6 +65,7 @@ private:
     void note_interrupt(const siginfo_t& signal);
     void pass_on(const siginfo_t& signal);
     bool is_stopped(int more_options) const;
+    bool is_zombie() const;
     void stop_with_program() const;
 
     sigset_t signals_;

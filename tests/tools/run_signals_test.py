@@ -4,17 +4,14 @@ What the program gets of the signals that others send, and of what a process kee
 a program: the same as without `allocscope run` before it.
 """
 import ctypes
-import fcntl
 import os
 import pathlib
 import pty
 import select
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
 import time
 
 from recorded_programs import Recorder, compiled, keeps, wait_for_child
@@ -71,19 +68,29 @@ def passes_signals_on_between_reports(recorder, program):
         assert started.wait(60) == 128 + signal.SIGTERM
 
 
-def passes_signals_on_while_a_report_is_not_read():
-    """With --every and a pipe that is full, a report waits for its reader."""
-    with subprocess.Popen([PROGRAM, "run", "--every", "0.1", "--format", "json", "--", "sh", "-c",
+def waits_in_write(process):
+    try:
+        return pathlib.Path(f"/proc/{process}/syscall").read_text().startswith("1 ")
+    except OSError:
+        return False  # it has just ended
+
+
+def passes_signals_on_while_a_report_is_not_read(is_terminal):
+    """With --every a report waits for its reader: the pipe is full, or the terminal stands."""
+    reader, writer = pty.openpty() if is_terminal else os.pipe()
+    with subprocess.Popen([PROGRAM, "run", "--every", "0.01", "--", "sh", "-c",
                            "echo $$; exec sleep 60"], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE) as started:
-        room = fcntl.fcntl(started.stderr, fcntl.F_SETPIPE_SZ, 4096)
-        status = pathlib.Path(f"/proc/{int(started.stdout.readline())}/status")
-        while struct.unpack("i", fcntl.ioctl(started.stderr, termios.FIONREAD, b"...."))[0] < room:
+                          stderr=writer) as started:
+        os.close(writer)
+        program = int(started.stdout.readline())
+        children = pathlib.Path(f"/proc/{started.pid}/task/{started.pid}/children")
+        while not any(waits_in_write(child) for child in children.read_text().split()
+                      if int(child) != program):
             time.sleep(0.02)
         started.send_signal(signal.SIGTERM)
-        while "zombie" not in status.read_text():
+        while "zombie" not in pathlib.Path(f"/proc/{program}/status").read_text():
             time.sleep(0.02)
-        started.stderr.read()
+        os.close(reader)  # what is written now is refused
         assert started.wait(60) == 128 + signal.SIGTERM
 
 
@@ -313,7 +320,8 @@ def main():
         recorder, program = Recorder(PROGRAM, folder), keeps(folder, COMPILER)
         passes_signals_on(recorder, program)
         passes_signals_on_between_reports(recorder, program)
-        passes_signals_on_while_a_report_is_not_read()
+        passes_signals_on_while_a_report_is_not_read(is_terminal=False)
+        passes_signals_on_while_a_report_is_not_read(is_terminal=True)
         passes_no_signal_of_the_terminal_on(folder)
         ends_by_the_signal_of_the_terminal()
         passes_no_signal_of_the_program_on(folder)

@@ -328,12 +328,16 @@ private:
 
     void draw(const live_view& view, const recording_file& file) {
         if (file.program_count() == 0) return;
-        program_report{wanted_, file, newest(file), {}}.draw(view);
+        program_report report{wanted_, file, newest(file), {}};
+        report.stop_when(end_asked_);
+        report.draw(view);
     }
 
     void show_progress(const recording_file& file) {
         if (file.program_count() == 0) return;
-        program_report{wanted_, file, newest(file), {}}.write_progress();
+        program_report report{wanted_, file, newest(file), {}};
+        report.stop_when(end_asked_);
+        report.write_progress();
         has_progress_ = true;
     }
 

@@ -56,13 +56,16 @@ def passes_signals_on(recorder, program):
         path.unlink()
 
 
-def passes_signals_on_between_reports(recorder, program):
+def takes_signals_between_reports(recorder, program):
     """Each report takes longer than --every, so that the next one is due at once."""
     path = recorder.folder / "between.html"
-    with subprocess.Popen([PROGRAM, "run", "--every", "0.01", "--output", path, "--", program,
-                           "wait"]) as started:
+    with subprocess.Popen([PROGRAM, "run", "--every", "0.01", "--on-signal", "USR2", "--output",
+                           path, "--", program, "wait"]) as started:
         wait_for_child(started.pid)
         while not path.exists():
+            time.sleep(0.01)
+        started.send_signal(signal.SIGUSR2)
+        while "signal USR2" not in path.read_text():
             time.sleep(0.01)
         started.send_signal(signal.SIGTERM)
         assert started.wait(60) == 128 + signal.SIGTERM
@@ -319,7 +322,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         recorder, program = Recorder(PROGRAM, folder), keeps(folder, COMPILER)
         passes_signals_on(recorder, program)
-        passes_signals_on_between_reports(recorder, program)
+        takes_signals_between_reports(recorder, program)
         passes_signals_on_while_a_report_is_not_read(is_terminal=False)
         passes_signals_on_while_a_report_is_not_read(is_terminal=True)
         passes_no_signal_of_the_terminal_on(folder)

@@ -6,8 +6,8 @@
 // Memory:   none
 //
 // Compilers make a separate instruction of each atomic load, even of a relaxed one: they do not
-// fold it into the comparison, addition or jump that needs it. Where only one outcome is possible,
-// a variable may be read plainly.
+// fold it into the comparison, addition or jump that needs it. In the two cases below a plain read
+// gives the same value.
 //
 //     if (own_value(thread.busy) != 0) ...    cmpq $0, (thread)   instead of   mov; test
 

@@ -27343,6 +27343,9 @@ private:
             const bool is_pair = (c == ':' && next == ':') || (c == '-' && next == '>');
             at_ = begin + (is_pair ? 2 : 1);
         }
+        if (left_out_ != 0) return;
+        if (c == '{') ++depth_;
+        if (c == '}') --depth_;
         found.length = (at_ - begin) & source_token::limit;
         result_.tokens.push_back(found);
         if (c == '{' || found.spelling() == ":" || found.spelling() == "final") drop_attributes();
@@ -27436,8 +27439,7 @@ private:
         }
         text directive = without_blanks(source_.substr(begin, at_ - begin));
         if (directive.starts_with("include")) add_include(directive);
-        if (directive.starts_with("if")) ++conditions_;
-        if (directive.starts_with("endif")) --conditions_;
+        see_condition(directive);
         const bool defines = directive.starts_with("define");
         const text guard = guard_;
         const bool was_first = is_first_;
@@ -27455,6 +27457,20 @@ private:
             {name, rest, defines && conditions_ == 0, defines && is_guarded && conditions_ == 1});
         // `#ifndef PART_HPP`, `#define PART_HPP`: the rest of the header is always there.
         if (is_guarded && was_first && without_blanks(rest).empty()) --conditions_;
+    }
+
+    // If the lines behind #if open a brace, those behind #else open it once more: they are left
+    // out.
+    void see_condition(text directive) noexcept {
+        const bool begins = directive.starts_with("if");
+        if (begins) ++conditions_;
+        int& depth = depths_[conditions_ & (most_conditions - 1)];
+        if (begins) depth = depth_;
+        const bool is_other = directive.starts_with("el") && depth != depth_;
+        if (is_other && left_out_ == 0) left_out_ = conditions_;
+        if (!directive.starts_with("endif")) return;
+        if (left_out_ == conditions_) left_out_ = 0;
+        --conditions_;
     }
 
     void add_include(text directive) {
@@ -27519,6 +27535,10 @@ private:
     std::size_t line_begin_ = 0;
     unsigned line_ = 1;
     int conditions_ = 0;  // how many #if are open
+    int left_out_ = 0;    // the #if whose other lines are left out; 0: none
+    int depth_ = 0;       // of braces
+    static constexpr int most_conditions = 64;
+    int depths_[most_conditions] = {};  // at each #if that is open
     bool is_line_start_ = true;
     bool has_directive_ = false;
     bool is_first_ = false;  // the directive before is the first one
@@ -28051,6 +28071,7 @@ struct template_header {
     std::size_t pack = 0;         // the number of the last parameter that is a pack
     std::size_t invented = 0;     // `auto x` as a parameter of the function is one more, at the end
     bool shows_arguments = true;  // argument i in a demangled name belongs to parameter i
+    std::size_t specialised = 0;  // the "<" of the arguments, if they differ from the parameters
 };
 
 class template_scopes {
@@ -28071,7 +28092,13 @@ public:
         const text token = text_at(at);
         switch (token.front()) {
             case 't':
-                if (token == "template" && tokens_.is_at(at + 1, "<")) return read_header(at + 1);
+                if (token == "template" && tokens_.is_at(at + 1, "<")) {
+                    // The declaration between them has another form behind #else.
+                    const bool is_next =
+                        at == header_end_ || tokens_.is_at(header_end_, "requires");
+                    if (!is_next) forget_pending();
+                    return read_header(at + 1);
+                }
                 break;
             case ']':
                 if (tokens_.is_at(at + 1, "<") && tokens_.is_any_at(at + 2, "class typename")) {
@@ -28254,6 +28281,7 @@ private:
             ++parameter;
         }
         header.shows_arguments = is_same && parameter == header.parameters.size();
+        header.specialised = header.shows_arguments ? 0 : open;
     }
 
     arena* memory_;
@@ -28392,11 +28420,6 @@ public:
         return is_known_as(name, function_name);
     }
 
-    // Whether the file has `name(...) ->`, as in a guide for the deduction of arguments.
-    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool may_guide(text name) const noexcept {
-        return is_known_as(name, guide_name);
-    }
-
     // The only `new` in a default argument of the functions with this name; null: none or several.
     const new_expression* default_of(text name) const noexcept {
         const std::uint32_t* found = defaults_.find(name);
@@ -28486,8 +28509,7 @@ private:
         expression_alias_name = 32,
         template_name = 64,  // it names a class template
         defaulting_name = 128,
-        function_name = 256,  // it may declare a function with this name
-        guide_name = 512      // `name(...) ->`, as in a guide for the deduction of arguments
+        function_name = 256  // it may declare a function with this name
     };
 
     void add_meaning(text name, unsigned meaning) { names_[name] |= meaning; }
@@ -28566,7 +28588,6 @@ private:
 
     void see_parenthesis(std::size_t at) {
         const text name = text_at(at - 1);
-        if (is_at(partner(at) + 1, "->")) add_meaning(name, guide_name);
         const text before = text_at(at - 2);
         if (!is_word(before) && !is_listed(before, "* & >")) return;
         if (is_listed(before, "new return else throw explicit constexpr inline virtual")) return;
@@ -28780,6 +28801,12 @@ private:
     mutable std::size_t last_end_ = 0;
 };
 
+// The text of a file from one token to another.
+inline text text_between(const source_outline& file, std::size_t begin, std::size_t end) {
+    const char* const from = file.text_at(begin).data();
+    return {from, static_cast<std::size_t>(file.text_at(end).data() - from)};
+}
+
 // The last token in the name of the function that is called at `at`.
 inline std::size_t end_of_callee(const source_outline& file, std::size_t at) {
     if (file.is_at(at, ")")) at = file.partner(at);
@@ -28804,7 +28831,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-constexpr std::size_t max_source_files = 256;
+constexpr std::size_t max_source_files = 1024;
 
 // Where a file of the debug information is, according to `folders`, the value of
 // ALLOCSCOPE_SOURCES: the first FROM counts that equals `path` up to one of its slashes. If none
@@ -29276,6 +29303,19 @@ inline declared_variable first_argument_at(const source_outline& file, std::size
     return close != 0 ? declared_variable{at, at + 2, end} : declared_variable{};
 }
 
+// The element of the rows that the name at `from` leads to, if it is declared before as
+// `part (*name)[4]`.
+inline declared_variable row_before(const source_outline& file, std::size_t from) noexcept {
+    const text name = file.text_at(from);
+    for (std::size_t at = from; at > 4; --at) {
+        if (file.is_at(at, "}") && file.partner(at) > 4) at = file.partner(at);
+        const bool is_row = file.text_at(at) == name && file.is_at(at - 1, "*") &&
+                            file.is_at(at - 2, "(") && file.is_at(at + 2, "[");
+        if (is_row) return {at, begin_of_type(file, at - 2), at - 2};
+    }
+    return {};
+}
+
 // The type that is written behind `auto v =`, or that of the elements in `for (auto& v : items)`;
 // in `auto p = std::make_unique<T>()` it is the function.
 inline declared_variable without_auto(const source_outline& file, const declared_variable& found) {
@@ -29652,9 +29692,8 @@ public:
         return whole.empty() && is_inner ? inner_class(around, path) : whole;
     }
 
-    // Whether the place is in the scope of that path, or sees it by `using namespace`.
-    bool is_inside(text path) const {
-        const text scope = path.substr(0, path.rfind(':') + 1);
+    // Whether the place is in that scope, "app::pool::", or sees it by `using namespace`.
+    bool is_inside(text scope) const {
         bool is_seen = plain_name(memory_, name_).starts_with(scope) ||
                        name_.whole.starts_with(scope) || scopes_around_place().starts_with(scope);
         for (const name_declaration* each = file_.last_declared("namespace");
@@ -29686,6 +29725,47 @@ public:
         while (seen_in != 0 && is_inline_namespace(seen_in)) seen_in = block_around(seen_in);
         scope = path_of(seen_in, {});
         return path_of(each.block, word);
+    }
+
+    // Whether the file defines the name, or the debug information describes it.
+    bool is_described(text word, name_kind least = name_kind::type) const {
+        return file_.is_defined(word) || knowledge_.kind_of(word) >= least || is_in_header(word);
+    }
+    // The brace of the only class with that name in the file, or else in the others.
+    found_token class_named(text own) const {
+        const std::size_t open = body_of_class(file_, own);
+        if (open != 0 || knowledge_.files == nullptr) return {&file_, open};
+        return class_in_files(*knowledge_.files, own);
+    }
+    bool is_in_header(text word) const {
+        bool is_type = false;
+        if (knowledge_.files == nullptr) return false;
+        for (const source_outline* each : *knowledge_.files) {
+            if (each->is_macro(word)) return false;
+            is_type = is_type || each->is_defined(word);
+        }
+        return is_type;
+    }
+
+    // Whether the name means std's, and no type of that name in a scope around the function.
+    bool is_standard_name(text word) const {
+        return file_.is_standard_name(word) && seen_by_function(word).empty();
+    }
+
+    // Whether the path in the tokens, whose last name is `own`, is that of a class, as seen from
+    // the function.
+    bool is_class_there(std::size_t begin, std::size_t end, text own) const {
+        text_out path{memory_};
+        for (std::size_t i = begin; i < end && !file_.is_at(i, "<"); ++i) {
+            if (i != begin || !file_.is_at(i, "::")) path << file_.text_at(i);
+        }
+        if (path.view() == own) {
+            const bool is_local =
+                find_local_name(file_, place_, own).what != local_name::kind::none;
+            return is_local || !seen_by_function(own).empty();
+        }
+        if (knowledge_.qualified_in(own, path.view()) == path.view()) return true;
+        return !knowledge_.only_of(own).empty();  // `path` has an alias, or no inline namespace
     }
 
 protected:
@@ -29942,45 +30022,79 @@ inline bool has_other_base(arena& memory, const source_files& files, text name, 
     return false;
 }
 
-// The path of that of several classes `own` of the files which the innermost scope around the
-// function has; `own` if it is not certain.
-inline text path_around(arena& memory, const source_files& files, text own,
-                        const function_name& function, const type_knowledge& knowledge) {
-    const text around = plain_name(memory, function);
-    text found = own;
+// The path of the class or alias that the name means at the place: of those which the files declare
+// in a scope that the place sees, that in the innermost one. `written` is the name, perhaps with
+// scopes: `own` or `inner::own`. "" if it is not certain.
+inline text path_in_files(arena& memory, const source_files& files, text own, text written,
+                          const function_name& function, const type_knowledge& knowledge,
+                          const name_scopes& place) {
+    const std::size_t count = function.components.size();
+    if (count > 1 && has_other_base(memory, files, function.components[count - 2].name)) return {};
+    text found;
+    text found_in;
+    bool is_certain = true;
     for (const source_outline* each : files) {
+        const name_scopes scopes{memory, *each, 0, function, knowledge};
         const name_declaration* other = each->last_declared(own);
         for (; other != nullptr; other = each->declared_before(*other)) {
-            if (!each->is_any_at(other->at - 1, "struct class")) return own;
+            if (each->is_at(other->at - 2, "friend")) continue;
             text scope;
-            const text path =
-                name_scopes{memory, *each, other->at, function, knowledge}.path_of_declared(
-                    *other, own, scope);
-            if (path.size() > found.size() && around.starts_with(scope)) found = path;
+            text path = scopes.path_of_declared(*other, own, scope);
+            // With -g1 the function may be a member of that class, defined outside of it.
+            const bool may_be_own =
+                count < 2 && kind_of_block(*each, other->block) == block_kind::of_class;
+            if (written.size() != own.size()) {
+                if (!path.ends_with(joined(memory, "::", written))) continue;
+                scope = path.substr(0, path.size() - written.size());
+            }
+            const bool is_seen = place.is_inside(scope);
+            if (may_be_own && !is_seen) return {};
+            if (!is_seen || path.empty() || path == found) continue;
+            const bool is_inner = scope.starts_with(found_in);
+            if (!is_inner && found_in.starts_with(scope)) continue;
+            is_certain = is_inner && (found_in.empty() || scope != found_in);
+            found = each->is_at(other->at, "using") ? text{} : path;
+            found_in = scope;
         }
     }
-    return found;
+    return is_certain ? found : text{};
 }
 
-// The path of the only class `own` that the files define, if nothing else there has that name, or
-// of the one that is around the function; otherwise `own`.
-inline text path_in_files(arena& memory, const source_files& files, text own,
-                          const function_name& function, const type_knowledge& knowledge) {
-    const found_token open = class_in_files(files, own);
-    const std::size_t count = function.components.size();
-    if (count > 1 && has_other_base(memory, files, function.components[count - 2].name)) return own;
-    if (open.at == 0) return path_around(memory, files, own, function, knowledge);
-    for (const source_outline* each : files) {
-        const name_declaration* other = each->last_declared(own);
-        for (; other != nullptr; other = each->declared_before(*other)) {
-            // `typedef struct { ... } own;` has the body in it.
-            const local_name found = declared_at(*each, other->at, each->tokens().size(), own);
-            const bool is_around = each == open.file && found.what == local_name::kind::other &&
-                                   other->at < open.at && open.at < found.behind;
-            if (!is_around && !each->is_any_at(other->at - 1, "struct class ::")) return own;
+// The type, whose first name has the path of the class or alias that only those files show. A name
+// that has scopes or is described stays.
+inline text with_path(arena& memory, const source_files& files, text type,
+                      const function_name& function, const type_knowledge& knowledge,
+                      const name_scopes& place) {
+    const text own = type.substr(0, skip_word(type, 0));
+    const text rest = type.substr(own.size());
+    if (own.empty() || rest.starts_with(":") || builtin_type{}.take(own)) return type;
+    if (knowledge.kind_of(own) >= name_kind::type) return type;
+    const text path = path_in_files(memory, files, own, own, function, knowledge, place);
+    return path.empty() ? type : joined(memory, path, rest);
+}
+
+// Whether an argument of the type is an alias that only a header has, as in `std::set<text>`: then
+// compilers write what it stands for. In a template, so they do for the type itself.
+inline bool has_alias_of_header(const source_files& files, text type, bool is_in_template,
+                                const type_knowledge& knowledge) {
+    for (std::size_t at = is_in_template ? 0 : type.find('<'); at < type.size(); ++at) {
+        const std::size_t begin = at;
+        while (at < type.size() && is_name_character(type[at])) ++at;
+        const text word = type.substr(begin, at - begin);
+        if (type.substr(at).starts_with(":")) continue;  // a namespace, or a class
+        if (type.substr(0, begin).ends_with("std::")) continue;
+        if (word.empty() || knowledge.kind_of(word) >= name_kind::type) continue;
+        for (std::size_t i = 1; i < files.size(); ++i) {  // behind the file itself
+            const source_outline& header = *files[i];
+            for (const name_declaration* each = header.last_declared(word); each != nullptr;
+                 each = header.declared_before(*each)) {
+                const bool is_typedef = header.is_at(each->at, "typedef") &&
+                                        !header.is_any_at(each->at + 1, "struct union enum");
+                if (is_typedef || header.is_at(each->at + 1, "=")) return true;
+            }
         }
     }
-    return name_scopes{memory, *open.file, open.at, function, knowledge}.path_of_body(open.at);
+    return false;
 }
 
 // Where a type has a name without scopes; no_position: nowhere.
@@ -30013,10 +30127,8 @@ inline text with_paths(arena& memory, const source_files& files, text type,
         }
         const std::size_t found = find_bare(type, written);
         if (found == no_position) continue;
-        const text path = path_in_files(memory, files, own, function, knowledge);
-        if (path.size() <= written.size() || !path.ends_with(written)) continue;
-        const text scope = path.substr(0, path.size() - written.size());
-        if (!scope.ends_with("::") || !place.is_inside(scope)) continue;
+        const text path = path_in_files(memory, files, own, written, function, knowledge, place);
+        if (path.empty()) continue;
         type = joined(memory, type.substr(0, found), path, type.substr(found + written.size()));
     }
     return type;
@@ -30117,6 +30229,10 @@ public:
                 } else if (!is_of_library && !is_type_or_namespace(word) &&
                            !is_value_of_type(i, end)) {
                     return false;
+                } else if (!is_of_library && i > begin + 1 && file_.is_at(i - 2, ">") &&
+                           knowledge_.kind_of(word) == name_kind::undescribed &&
+                           class_named(word).at == 0) {
+                    return false;  // `traits<part>::type` may be an alias
                 }
                 // A class template may be an argument, of a parameter that is a template.
                 const bool may_be_bare = !known.empty() || is_argument;
@@ -30174,7 +30290,11 @@ public:
             const std::size_t last = is_element ? file_.partner(end - 1) : end;
             text type = decayed(type_of_value(first, last, depth));
             if (type.empty() && is_in_sizeof(file_, begin)) {  // perhaps of a pointer to an array
-                return type_of_path(first, last, asked_name::element);
+                type = type_of_path(first, last, asked_name::element);
+                const bool is_asked = type.empty() && first + 1 == last;
+                const declared_variable row =
+                    is_asked ? row_before(file_, first) : declared_variable{};
+                return row.is_known() ? spelled(row.begin, row.end) : type;
             }
             if (!type.ends_with("*")) return {};
             type.remove_suffix(1);
@@ -30202,10 +30322,7 @@ public:
     text type_of_member(std::size_t name, int depth) const {
         const text owner = class_of_owner(file_, name);
         if (owner.empty()) return {};
-        found_token body{&file_, body_of_class(file_, owner)};
-        if (body.at == 0 && knowledge_.files != nullptr) {
-            body = class_in_files(*knowledge_.files, owner);
-        }
+        const found_token body = class_named(owner);
         if (body.at == 0 || body.file->is_class_template(owner)) return {};
         const declared_variable member = member_of(*body.file, body.at, file_.text_at(name));
         if (body.file == &file_) return type_of_declared(member, depth);
@@ -30255,20 +30372,6 @@ public:
 
     ALLOCSCOPE_INLINE bool has_template_around() const noexcept { return !headers_.empty(); }
 
-    // Whether the file defines the name, or the debug information describes it.
-    bool is_described(text word, name_kind least = name_kind::type) const {
-        return file_.is_defined(word) || knowledge_.kind_of(word) >= least || is_in_header(word);
-    }
-    bool is_in_header(text word) const {
-        bool is_type = false;
-        if (knowledge_.files == nullptr) return false;
-        for (const source_outline* each : *knowledge_.files) {
-            if (each->is_macro(word)) return false;
-            is_type = is_type || each->is_defined(word);
-        }
-        return is_type;
-    }
-
     // Whether the name at `at` ends an argument such as `mode::fast`: a value that a type has.
     bool is_value_of_type(std::size_t at, std::size_t end) const {
         return at + 1 < end && file_.is_any_at(at + 1, "> ,") &&
@@ -30278,11 +30381,6 @@ public:
     // False for a name that may be a macro from another file, or a parameter that a macro declares.
     bool is_type_or_namespace(text word) const {
         return is_described(word, is_in_template() ? name_kind::type : name_kind::undescribed);
-    }
-
-    // Whether the name means std's, and no type of that name in a scope around the function.
-    bool is_standard_name(text word) const {
-        return file_.is_standard_name(word) && seen_by_function(word).empty();
     }
 
     // Whether the name at `at` is a class template without arguments, as in `new box(3)`: the
@@ -30303,22 +30401,6 @@ public:
             if (kind < name_kind::type || is_standard_template(word)) return true;
         }
         return kind == name_kind::class_template;
-    }
-
-    // Whether the path in the tokens, whose last name is `own`, is that of a class, as seen from
-    // the function.
-    bool is_class_there(std::size_t begin, std::size_t end, text own) const {
-        text_out path{memory_};
-        for (std::size_t i = begin; i < end && !file_.is_at(i, "<"); ++i) {
-            if (i != begin || !file_.is_at(i, "::")) path << file_.text_at(i);
-        }
-        if (path.view() == own) {
-            const bool is_local =
-                find_local_name(file_, place_, own).what != local_name::kind::none;
-            return is_local || !seen_by_function(own).empty();
-        }
-        if (knowledge_.qualified_in(own, path.view()) == path.view()) return true;
-        return !knowledge_.only_of(own).empty();  // `path` has an alias, or no inline namespace
     }
 
 private:
@@ -30433,7 +30515,11 @@ private:
         const text word = file_.text_at(at);
         const bool has_arguments = at + 1 < end && file_.is_at(at + 1, "<");
         if (has_arguments || is_plain_word(word) || file_.is_macro(word)) return {};
-        local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
+        // Nothing in a template may have the name of its parameter.
+        local_name local;
+        if (!is_parameter(word)) {
+            local = find_local_name(file_, depth == 0 ? place_ : begin, word);
+        }
         // The compiler's name of box<alias> shows what the alias stands for.
         const bool is_replaced = is_in_template() || depth > 0 || at > begin;
         if (local.what == local_name::kind::none) local = of_own_class(word);
@@ -30487,10 +30573,13 @@ private:
         // With -g1, clang names an inlined function without the classes around it.
         const std::size_t unseen = headers_.size() - instantiated_.size();
         if (unseen != 0 && (name_.components.size() != 1 || header < unseen)) return {};
-        if (!headers_[header]->shows_arguments) return {};
         list<text> arguments =
             split_arguments(memory_, name_.components[instantiated_[header - unseen]].arguments);
         const template_header& own = *headers_[header];
+        if (!own.shows_arguments) {
+            return mark == nullptr ? of_specialisation(own, own.parameters[index], arguments)
+                                   : text{};
+        }
         for (std::size_t i = own.invented; i > 0 && !arguments.empty(); --i) arguments.pop_back();
         const std::size_t count = own.parameters.size();
         const bool is_pack = own.packs == 1 && index == own.pack;
@@ -30508,6 +30597,29 @@ private:
             all << arguments[i] << (mark != nullptr ? *mark : text{});
         }
         return all.view();
+    }
+
+    // What a parameter of the partial specialisation `box<T, U*>` stands for, if it is an argument
+    // there, or a pointer to it is.
+    text of_specialisation(const template_header& own, text parameter,
+                           const list<text>& arguments) const {
+        const source_outline& file = user_ != nullptr ? *user_ : file_;
+        const std::size_t open = own.packs == 0 ? own.specialised : 0;
+        const char* const begin = file.text_at(open).data();
+        const std::size_t behind = open != 0 ? file.behind_angles(open) : 0;
+        const char* const end = behind != 0 ? file.text_at(behind - 1).data() + 1 : begin;
+        const list<text> written =
+            split_arguments(memory_, {begin, static_cast<std::size_t>(end - begin)});
+        for (std::size_t i = 0; i < written.size() && i < arguments.size(); ++i) {
+            text one = written[i];
+            text type = arguments[i];
+            if (one.ends_with("*") && type.ends_with("*")) {
+                one.remove_suffix(1);
+                type.remove_suffix(1);
+            }
+            if (without_spaces_around(one) == parameter) return type;
+        }
+        return {};
     }
 
     // What the class declares whose member, defined outside of it, the function is.
@@ -30826,7 +30938,7 @@ inline text type_of_c_function(text name) noexcept {
     constexpr text of_texts =
         "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
         "__getdelim realpath getcwd _IO_file_doallocate "
-        "fclose";  // gives the text of open_memstream its last size
+        "_IO_fclose";  // gives the text of open_memstream its last size
     if (name == "wcsdup") return "wchar_t";
     if (name == "_IO_fdopen") return "FILE";
     return is_listed(name, of_texts) ? "char" : "";
@@ -31204,11 +31316,13 @@ inline text type_of_member(read_names& names, const code_frame& frame, const sou
     if (open.at == 0 || (!is_own && open.file->is_class_template(owner))) return {};
     const declared_variable found = object_of(
         *open.file, member_of(*open.file, open.at, file.text_at(name)), file.is_at(name + 1, "->"));
-    if (!found.is_known()) return {};
+    const text written = text_between(*open.file, found.begin, found.end);
+    const source_files& files = included_files(sources, frame, file);
+    if (!found.is_known() || has_alias_of_header(files, written, false, knowledge)) return {};
     const text type = spelled_elsewhere(names.scratch(), *open.file, found.at, found.begin,
                                         found.end, function, knowledge);
-    return with_paths(names.scratch(), included_files(sources, frame, file), type, *open.file,
-                      found.begin, found.end, function, knowledge);
+    return with_paths(names.scratch(), files, type, *open.file, found.begin, found.end, function,
+                      knowledge);
 }
 
 // The type of the object whose member function or constructor is called at the place of a frame, as
@@ -31220,16 +31334,21 @@ inline text type_of_object(read_names& names, const code_frame& frame, text func
     if (at == 0) return {};
     const declared_variable object = object_of_call(*file, at, function);
     const std::size_t name = variable_of_call(*file, at, function);
+    const bool is_object = object.is_known() && object.begin != 0;
+    const bool may_be_member =
+        name > 1 && file->is_word_at(name) && (!object.is_known() || object.begin == name);
+    if (!is_object && !may_be_member) return {};
+    const source_files& files = included_files(sources, frame, *file);
+    type_knowledge more = knowledge.elsewhere();
+    more.files = &files;
     text type;
-    if (name > 1 && file->is_word_at(name) && (!object.is_known() || object.begin == name)) {
-        type = type_of_member(names, frame, *file, name, sources, knowledge.elsewhere());
-    }
-    if (type.empty() && object.is_known() && object.begin != 0) {
-        type = spelled_at(names, frame, *file, at, object.begin, object.end, knowledge);
-        if (!type.empty()) {
-            type = with_paths(names.scratch(), included_files(sources, frame, *file), type, *file,
-                              object.begin, object.end, names.of(frame.function).parts, knowledge);
-        }
+    if (may_be_member) type = type_of_member(names, frame, *file, name, sources, more);
+    if (type.empty() && is_object) {
+        const text written = text_between(*file, object.begin, object.end);
+        if (has_alias_of_header(files, written, false, knowledge)) return {};
+        type = spelled_at(names, frame, *file, at, object.begin, object.end, more);
+        type = with_paths(names.scratch(), files, type, *file, object.begin, object.end,
+                          names.of(frame.function).parts, more);
     }
     return names.made(type);
 }
@@ -31993,19 +32112,10 @@ public:
           is_at_begin_(is_at_begin) {}
 
     using type_spelling::has_template_around;
-    using type_spelling::is_inside;
     using type_spelling::stand_at;
 
     ALLOCSCOPE_INLINE bool is_at_begin() const noexcept { return is_at_begin_; }
-
-    // Headers show that `own(x)` makes an object, where the debug information describes no types.
-    void believe_class_of(const source_files& files) {
-        const text own = own_word(file_, expression_);
-        is_class_of_header_ = class_in_files(files, own).at != 0;
-        for (const source_outline* each : files) {
-            if (each->declares_function(own)) is_class_of_header_ = false;
-        }
-    }
+    ALLOCSCOPE_INLINE const name_scopes& scopes() const noexcept { return *this; }
 
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
@@ -32019,10 +32129,7 @@ public:
     bool ends_with_array(text type) const {
         text own = type.substr(type.rfind(' ') + 1);
         own = own.substr(own.rfind(':') + 1);
-        found_token open{&file_, body_of_class(file_, own)};
-        if (open.at == 0 && knowledge_.files != nullptr) {
-            open = class_in_files(*knowledge_.files, own);
-        }
+        const found_token open = class_named(own);
         return open.at != 0 && has_open_end(*open.file, open.at);
     }
 
@@ -32077,7 +32184,7 @@ public:
         const name_kind kind = knowledge_.kind_of(own);
         if (kind == name_kind::believed) return true;
         if (file_.declares_function(own)) return false;
-        if (kind < name_kind::type) return is_class_of_header_ || file_.is_defined(own);
+        if (kind < name_kind::type) return file_.is_defined(own) || is_class_of_header(own);
         return is_class_there(name, expression_.type_end, own);
     }
 
@@ -32113,6 +32220,15 @@ public:
                 !knowledge_.are_known_classes(plain_name(memory_, name)));
     }
 
+    // Whether headers show that `own(x)` makes an object.
+    bool is_class_of_header(text own) const {
+        if (knowledge_.files == nullptr) return false;
+        for (const source_outline* each : *knowledge_.files) {
+            if (each->declares_function(own)) return false;
+        }
+        return class_in_files(*knowledge_.files, own).at != 0;
+    }
+
     // "" for a type that clang names after its place: "box<(lambda at /home/main.cpp:3:9)>".
     static text named(text type) noexcept { return type.contains("(lambda at ") ? text{} : type; }
 
@@ -32137,40 +32253,23 @@ public:
     }
 
     // For `new app::box(x)` of a class template: "app::box<int>" if the constructor of that class
-    // is called for it, or, if nobody knows, for `app::box(int())`. For `new Ts` of a pack:
-    // "<int, part>". "" for other expressions, such as an aggregate in braces.
+    // is called for it. For `new Ts` of a pack: "<int, part>". "" for other expressions, such as an
+    // aggregate in braces.
     text deduced() const {
         const std::size_t open = expression_.type_end;
         const text pack = of_pack();
         if (!pack.empty()) return joined(memory_, "<", pack, ">");
         if (!expression_.has_initialiser || !file_.is_any_at(open, "( {")) return {};
         if (expression_.is_of_value || expression_.is_of_variable) return {};
-        text_out path{memory_};
         for (std::size_t i = expression_.type_begin; i < open; ++i) {
             const text word = file_.text_at(i);
             const bool is_name = is_word(word) && !is_parameter(word) && !file_.is_macro(word);
             if (!is_name && word != "::") return {};
-            path << word;
         }
-        const std::size_t last = open - 1;
-        const text own = file_.text_at(last);
+        const text own = file_.text_at(open - 1);
         const bool is_local =
             find_local_name(file_, expression_.begin, own).what != local_name::kind::none;
-        if (is_local || !is_bare_template(last, open, own)) return {};
-        const text built = made_by_call(own);
-        if (!built.empty() || !is_undescribed(own) || !takes_its_parameter(own)) return built;
-        const std::size_t close = file_.partner(open);
-        const std::size_t end = file_.is_any_at(close - 1, ") }") ? file_.partner(close - 1) : 0;
-        text argument;
-        for (std::size_t i = open + 1; i < end; ++i) {
-            const text token = file_.text_at(i);
-            if (!is_word(token) && token != "::") return {};
-            if (is_word(token)) argument = token;
-        }
-        path << '<';
-        const bool is_type = is_certain_type(argument) && write(path, open + 1, end, 1);
-        const bool is_certain = is_class_here(argument) || path.view().ends_with("std::string");
-        return is_type && is_certain && argument != own ? (path << '>').view() : text{};
+        return is_local || !is_bare_template(open - 1, open, own) ? text{} : made_by_call(own);
     }
 
     // Whether the debug information does not know a class with that name.
@@ -32236,35 +32335,6 @@ private:
         return named(knowledge_.made_by(own, {places, 5}, memory_));
     }
 
-    // Whether the name is that of a built-in type or of a class in the file, and not an alias.
-    bool is_class_here(text word) const {
-        if (file_.class_named(word) == 0) return builtin_type{}.take(word);
-        return file_.last_declared(word)->previous == 0;
-    }
-
-    // Whether the compiler concludes from `own(x)` that it is an own<X>: the template has one
-    // parameter and one constructor, `own(T x)`, and the file has no guide.
-    bool takes_its_parameter(text own) const {
-        const std::size_t body = body_of_class(file_, own);
-        const list<const template_header*> headers =
-            file_.headers_around(memory_, file_.scope_of(body + 1));
-        if (body == 0 || headers.size() != 1 || headers[0]->parameters.size() != 1) return false;
-        if (file_.may_guide(own) || headers[0]->packs != 0) return false;
-        std::size_t constructors = 0;
-        for (std::size_t at = body; at < file_.partner(body); ++at) {
-            if (file_.text_at(at) != own || !file_.is_at(at + 1, "(")) continue;
-            const bool takes_it = file_.text_at(at + 2) == headers[0]->parameters[0];
-            if (!takes_it || file_.partner(at + 1) != at + 4) return false;
-            ++constructors;
-        }
-        return constructors == 1;
-    }
-
-    // Whether `word()` as an argument makes an object. It might be a call of a function.
-    bool is_certain_type(text word) const {
-        return builtin_type{}.take(word) || is_parameter(word) || is_described(word);
-    }
-
     // With -g1 nobody knows what a namespace around the function has.
     bool is_of_standard_library(text own) const {
         const bool is_seen = knowledge_.kind_of(own) != name_kind::undescribed;
@@ -32303,8 +32373,9 @@ private:
             if (file_.is_at(at, "*") && file_.text_at(at - 1) == name) return true;
         }
         const bool is_alias = knowledge_.is_c && knowledge_.bytes_of(name) == 0;
+        const name_kind kind = knowledge_.kind_of(name);
         return (is_alias || body_of_class(file_, name) != 0) &&
-               (knowledge_.kind_of(name) == name_kind::type ||
+               (kind == name_kind::type || (kind == name_kind::undescribed && !knowledge_.is_c) ||
                 (knowledge_.is_c &&
                  (file_.last_declared(name) != nullptr || is_in_header(name)))) &&
                find_variable(file_, expression_.type_begin).at == 0 && !is_for_others(name);
@@ -32351,7 +32422,6 @@ private:
 
     const new_expression& expression_;
     bool is_at_begin_;  // the call is placed at the `new`, not at the last token
-    bool is_class_of_header_ = false;
 };
 
 // What the source says about a `new` besides its type.
@@ -32365,15 +32435,13 @@ struct source_notes {
 
 // What a name stands for if it is an alias in a class around the function, whose definition the
 // file or a header that it includes has; "" if it is not.
-inline text type_of_class_alias(read_names& names, const code_frame& frame,
-                                const source_outline& file, std::size_t at, source_cache& sources,
-                                const type_knowledge& knowledge) {
-    const function_name& function = names.of(frame.function).parts;
+inline text type_of_class_alias(read_names& names, const source_files& files,
+                                const function_name& function, const source_outline& file,
+                                std::size_t at, const type_knowledge& knowledge) {
     const text name = file.text_at(at);
     if (find_local_name(file, at, name).what != local_name::kind::none) return {};
     for (std::size_t i = function.components.size(); i > 1; --i) {
-        const found_token open =
-            class_in_files(included_files(sources, frame, file), function.components[i - 2].name);
+        const found_token open = class_in_files(files, function.components[i - 2].name);
         if (open.at == 0) continue;
         const local_name found = find_local_name(*open.file, open.at, name);
         if (found.what == local_name::kind::none || found.block != open.at) continue;
@@ -32384,31 +32452,6 @@ inline text type_of_class_alias(read_names& names, const code_frame& frame,
     return {};
 }
 
-// Whether an argument of the type is an alias that only a header has, as in `std::set<text>`: then
-// compilers write what it stands for. In a template, so they do for the type itself.
-inline bool has_alias_of_header(const code_frame& frame, const source_outline& file,
-                                source_cache& sources, const source_spelling& spelling, text type) {
-    const bool is_in_template = spelling.has_template_around();
-    for (std::size_t at = is_in_template ? 0 : type.find('<'); at < type.size(); ++at) {
-        const std::size_t begin = at;
-        while (at < type.size() && is_name_character(type[at])) ++at;
-        const text word = type.substr(begin, at - begin);
-        if (type.substr(at).starts_with(":")) continue;  // a namespace, or a class
-        if (word.empty() || !spelling.is_undescribed(word)) continue;
-        const source_files& files = included_files(sources, frame, file);
-        for (std::size_t i = 1; i < files.size(); ++i) {  // behind the file itself
-            const source_outline& header = *files[i];
-            for (const name_declaration* each = header.last_declared(word); each != nullptr;
-                 each = header.declared_before(*each)) {
-                const bool is_typedef = header.is_at(each->at, "typedef") &&
-                                        !header.is_any_at(each->at + 1, "struct union enum");
-                if (is_typedef || header.is_at(each->at + 1, "=")) return true;
-            }
-        }
-    }
-    return false;
-}
-
 // The type that the source of a frame spells, or "", corrected by the headers of the project: they
 // say what the debug information does not describe.
 inline text as_headers_say(read_names& names, const code_frame& frame, const source_outline& file,
@@ -32417,37 +32460,28 @@ inline text as_headers_say(read_names& names, const code_frame& frame, const sou
                            text type) {
     const function_name& function = names.of(frame.function).parts;
     const text own = own_word(file, expression);
-    if (type.empty() && (expression.has_more || spelling.is_undescribed(own))) {
-        type_knowledge more = knowledge;
-        more.files = &included_files(sources, frame, file);
-        const bool is_at_begin = spelling.is_at_begin();
-        type = source_spelling{names.scratch(), file, expression, function, more, is_at_begin}
-                   .spelled();
-    }
+    const bool is_undescribed = spelling.is_undescribed(own);
+    if (!type.empty() && !is_undescribed && !type.ends_with(">")) return type;
+    const source_files& files = included_files(sources, frame, file);
     const bool is_one_word = expression.type_end == expression.type_begin + 1;
-    if (is_one_word && (type.empty() || (type == own && spelling.is_undescribed(own)))) {
+    if (is_one_word && (type.empty() || (type == own && is_undescribed))) {
         const text aliased =
-            type_of_class_alias(names, frame, file, expression.type_begin, sources, knowledge);
+            type_of_class_alias(names, files, function, file, expression.type_begin, knowledge);
         if (!aliased.empty()) type = aliased;
     }
-    if (type.ends_with(">") && has_alias_of_header(frame, file, sources, spelling, type)) type = {};
-    if (type.ends_with(own) && spelling.is_undescribed(own)) {
+    const bool has_arguments = type.ends_with(">");
+    const bool is_in_template = spelling.has_template_around();
+    if (has_arguments && has_alias_of_header(files, type, is_in_template, knowledge)) return {};
+    if (type.ends_with(own) && is_undescribed) {
         // A class of a header may be a template whose arguments the compiler deduces.
-        for (const source_outline* each : included_files(sources, frame, file)) {
-            if (each->is_class_template(own)) type = {};
+        for (const source_outline* each : files) {
+            if (each->is_class_template(own)) return {};
         }
     }
-    const text first = type.substr(0, skip_word(type, 0));
-    const text rest = type.substr(first.size());
-    const bool has_scopes = rest.starts_with(":") || builtin_type{}.take(first);
-    if (!first.empty() && !has_scopes && spelling.is_undescribed(first)) {
-        const source_files& files = included_files(sources, frame, file);
-        const text path = path_in_files(names.scratch(), files, first, function, knowledge);
-        if (!path.empty() && spelling.is_inside(path)) type = joined(names.scratch(), path, rest);
-    }
-    if (!type.ends_with(">")) return type;
-    return with_paths(names.scratch(), included_files(sources, frame, file), type, file,
-                      expression.type_begin, expression.type_end, function, knowledge);
+    type = with_path(names.scratch(), files, type, function, knowledge, spelling.scopes());
+    if (!has_arguments) return type;
+    return with_paths(names.scratch(), files, type, file, expression.type_begin,
+                      expression.type_end, function, knowledge);
 }
 
 // The type of the `new` at the frame's line and column; "" if that is not certain. The frame must
@@ -32474,11 +32508,13 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     const source_token& begin = file->tokens()[expression->begin];
     const bool is_at_begin =
         frame.column > 0 && begin.line == frame.line && begin.column == frame.column;
-    source_spelling spelling{names.scratch(), *file, *expression, function, knowledge, is_at_begin};
     const text own = own_word(*file, *expression);
-    if (expression->is_of_value && knowledge.kind_of(own) == name_kind::undescribed) {
-        spelling.believe_class_of(included_files(sources, frame, *file));
+    type_knowledge more = knowledge;
+    if (expression->has_more || knowledge.kind_of(own) < name_kind::type) {
+        more.files = &included_files(sources, frame, *file);
     }
+    const source_spelling spelling{names.scratch(), *file, *expression,
+                                   function,        more,  is_at_begin};
     text type = spelling.spelled();
     type = as_headers_say(names, frame, *file, sources, knowledge, spelling, *expression, type);
     if (notes != nullptr) {
@@ -32573,12 +32609,6 @@ private:
     const source_files& files_;
     const handing_function handing_;
 };
-
-// The text of a file from one token to another.
-inline text text_between(const source_outline& file, std::size_t begin, std::size_t end) {
-    const char* const from = file.text_at(begin).data();
-    return {from, static_cast<std::size_t>(file.text_at(end).data() - from)};
-}
 
 // The text of the macro at `at`, with its arguments inserted; "" if that is not certain.
 inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at,
@@ -32733,7 +32763,8 @@ inline text spelled_in_macro(arena& memory, const source_outline& file, std::siz
     believed.files = &macros.files();
     source_spelling spelling{memory, made, expression, function, believed};
     if (expression.function == 0) spelling.stand_at(file, at, headers);
-    return spelling.spelled();
+    const name_scopes place{memory, file, at, function, knowledge};
+    return with_path(memory, macros.files(), spelling.spelled(), function, knowledge, place);
 }
 
 // What the only `throw` in the macro at the place of a frame throws; "" if that is not certain.
@@ -33081,6 +33112,16 @@ inline bool is_called_behind(const code_frame* outer, source_cache& sources) {
     if (last > from && return_before(*file, from) == 0) to = last;
     return from != 0 && to >= from && outer[-1].file == outer->file &&
            !exclude_each_other(*file, from, from, to);
+}
+
+// Whether the source has a call of a function with that name at the place of a frame, and not its
+// declaration.
+inline bool is_written_call(const code_frame& frame, text name, source_cache& sources) {
+    const source_outline* file = nullptr;
+    const std::size_t at = token_of(frame, sources, file);
+    const std::size_t open = at != 0 ? end_of_callee(*file, at) + 1 : 0;
+    const std::size_t close = open != 0 && file->is_at(open, "(") ? file->partner(open) : 0;
+    return close != 0 && file->text_at(open - 1) == name && file->is_any_at(close + 1, ") ; ,");
 }
 
 inline bool have_same_type(const source_outline& file, const new_expression& a,
@@ -33507,7 +33548,8 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
         // Functions that differ in their parameters only are different functions.
         if (caller.plain == inner.plain && caller.parts.whole != inner.parts.whole &&
             may_share_template(inner.parts, caller.parts) &&
-            !is_called_behind(&frames[at], sources)) {
+            !is_called_behind(&frames[at], sources) &&
+            !is_written_call(frames[at], inner.parts.last().name, sources)) {
             return true;
         }
         function = outer;

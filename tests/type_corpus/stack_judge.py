@@ -228,11 +228,19 @@ class Judge:
         name = plain(type_)
         if re.match(r"absl::(\w+::)?container_internal::AlignedType<", name):
             return "container slots"
-        found = re.match(r"std::(_Rb_tree|_List|_Fwd_list|__detail::_Hash)_node<", name)
+        found = re.match(r"std::(_Rb_tree|_List|_Fwd_list|__detail::_Hash)_node<|boost::"
+                         r"(unordered::detail::(ptr_)?node|any::holder|container::dtl::"
+                         r"(list|slist|tree)_node)<", name)
         if found:
             return plain(split(name[found.end():-1])[0])
-        if name == "std::__detail::_Hash_node_base*":
+        if name in ("std::__detail::_Hash_node_base*", "boost::unordered::detail::ptr_bucket"):
             return "hash buckets"
+        found = re.match(r"boost::detail::sp_counted_impl_(p|pd|pda)<", name)
+        if found:
+            inner = split(name[found.end():-1])
+            if len(inner) > 1 and inner[1].startswith("boost::detail::sp_ms_deleter<"):
+                return Judge.element(inner[0][:-1])
+            return f"boost::shared_ptr<{plain(inner[0].removesuffix('*'))}> control block"
         found = re.match(r"std::_Sp_counted_(ptr_inplace|ptr|deleter)<", name)
         if found:
             inner = split(name[found.end():-1])[0]

@@ -13,7 +13,7 @@ DEFAULTS = ("std::allocator", "std::char_traits", "std::less", "std::hash", "std
 WORDS = [("long long unsigned int", "unsigned long long"), ("long unsigned int", "unsigned long"),
          ("short unsigned int", "unsigned short"), ("unsigned int", "unsigned"),
          ("long long int", "long long"), ("long int", "long"), ("short int", "short"),
-         ("_Bool", "bool")]
+         ("_Bool", "bool"), (r"decltype\(nullptr\)", "std::nullptr_t")]
 ALIASES = {"std::basic_string<char>": "std::string", "std::basic_string<wchar_t>": "std::wstring",
            "std::basic_string_view<char>": "std::string_view",
            "std::basic_ostringstream<char>": "std::ostringstream",
@@ -88,7 +88,7 @@ def plain(name):
     name = name.replace("(anonymous namespace)::", "").replace("{anonymous}::", "")
     name = VERSIONS.sub("", with_plain_lambdas(name))
     for long, short in WORDS:
-        name = re.sub(rf"\b{long}\b", short, name)
+        name = re.sub(rf"\b{long}(?!\w)", short, name)
     return one_type(name.strip())
 
 

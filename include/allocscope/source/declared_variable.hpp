@@ -224,6 +224,19 @@ inline declared_variable first_argument_at(const source_outline& file, std::size
     return close != 0 ? declared_variable{at, at + 2, end} : declared_variable{};
 }
 
+// The element of the rows that the name at `from` leads to, if it is declared before as
+// `part (*name)[4]`.
+inline declared_variable row_before(const source_outline& file, std::size_t from) noexcept {
+    const text name = file.text_at(from);
+    for (std::size_t at = from; at > 4; --at) {
+        if (file.is_at(at, "}") && file.partner(at) > 4) at = file.partner(at);
+        const bool is_row = file.text_at(at) == name && file.is_at(at - 1, "*") &&
+                            file.is_at(at - 2, "(") && file.is_at(at + 2, "[");
+        if (is_row) return {at, begin_of_type(file, at - 2), at - 2};
+    }
+    return {};
+}
+
 // The type that is written behind `auto v =`, or that of the elements in `for (auto& v : items)`;
 // in `auto p = std::make_unique<T>()` it is the function.
 inline declared_variable without_auto(const source_outline& file, const declared_variable& found) {

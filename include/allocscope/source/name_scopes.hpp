@@ -18,6 +18,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/source/class_bodies.hpp>
+#include <allocscope/source/included_files.hpp>
 #include <allocscope/source/local_names.hpp>
 #include <allocscope/source/new_expressions.hpp>
 #include <allocscope/source/type_knowledge.hpp>
@@ -87,9 +88,8 @@ public:
         return whole.empty() && is_inner ? inner_class(around, path) : whole;
     }
 
-    // Whether the place is in the scope of that path, or sees it by `using namespace`.
-    bool is_inside(text path) const {
-        const text scope = path.substr(0, path.rfind(':') + 1);
+    // Whether the place is in that scope, "app::pool::", or sees it by `using namespace`.
+    bool is_inside(text scope) const {
         bool is_seen = plain_name(memory_, name_).starts_with(scope) ||
                        name_.whole.starts_with(scope) || scopes_around_place().starts_with(scope);
         for (const name_declaration* each = file_.last_declared("namespace");
@@ -121,6 +121,47 @@ public:
         while (seen_in != 0 && is_inline_namespace(seen_in)) seen_in = block_around(seen_in);
         scope = path_of(seen_in, {});
         return path_of(each.block, word);
+    }
+
+    // Whether the file defines the name, or the debug information describes it.
+    bool is_described(text word, name_kind least = name_kind::type) const {
+        return file_.is_defined(word) || knowledge_.kind_of(word) >= least || is_in_header(word);
+    }
+    // The brace of the only class with that name in the file, or else in the others.
+    found_token class_named(text own) const {
+        const std::size_t open = body_of_class(file_, own);
+        if (open != 0 || knowledge_.files == nullptr) return {&file_, open};
+        return class_in_files(*knowledge_.files, own);
+    }
+    bool is_in_header(text word) const {
+        bool is_type = false;
+        if (knowledge_.files == nullptr) return false;
+        for (const source_outline* each : *knowledge_.files) {
+            if (each->is_macro(word)) return false;
+            is_type = is_type || each->is_defined(word);
+        }
+        return is_type;
+    }
+
+    // Whether the name means std's, and no type of that name in a scope around the function.
+    bool is_standard_name(text word) const {
+        return file_.is_standard_name(word) && seen_by_function(word).empty();
+    }
+
+    // Whether the path in the tokens, whose last name is `own`, is that of a class, as seen from
+    // the function.
+    bool is_class_there(std::size_t begin, std::size_t end, text own) const {
+        text_out path{memory_};
+        for (std::size_t i = begin; i < end && !file_.is_at(i, "<"); ++i) {
+            if (i != begin || !file_.is_at(i, "::")) path << file_.text_at(i);
+        }
+        if (path.view() == own) {
+            const bool is_local =
+                find_local_name(file_, place_, own).what != local_name::kind::none;
+            return is_local || !seen_by_function(own).empty();
+        }
+        if (knowledge_.qualified_in(own, path.view()) == path.view()) return true;
+        return !knowledge_.only_of(own).empty();  // `path` has an alias, or no inline namespace
     }
 
 protected:

@@ -137,11 +137,6 @@ public:
         return is_known_as(name, function_name);
     }
 
-    // Whether the file has `name(...) ->`, as in a guide for the deduction of arguments.
-    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool may_guide(text name) const noexcept {
-        return is_known_as(name, guide_name);
-    }
-
     // The only `new` in a default argument of the functions with this name; null: none or several.
     const new_expression* default_of(text name) const noexcept {
         const std::uint32_t* found = defaults_.find(name);
@@ -231,8 +226,7 @@ private:
         expression_alias_name = 32,
         template_name = 64,  // it names a class template
         defaulting_name = 128,
-        function_name = 256,  // it may declare a function with this name
-        guide_name = 512      // `name(...) ->`, as in a guide for the deduction of arguments
+        function_name = 256  // it may declare a function with this name
     };
 
     void add_meaning(text name, unsigned meaning) { names_[name] |= meaning; }
@@ -311,7 +305,6 @@ private:
 
     void see_parenthesis(std::size_t at) {
         const text name = text_at(at - 1);
-        if (is_at(partner(at) + 1, "->")) add_meaning(name, guide_name);
         const text before = text_at(at - 2);
         if (!is_word(before) && !is_listed(before, "* & >")) return;
         if (is_listed(before, "new return else throw explicit constexpr inline virtual")) return;
@@ -524,6 +517,12 @@ private:
     mutable std::size_t last_first_ = 0;
     mutable std::size_t last_end_ = 0;
 };
+
+// The text of a file from one token to another.
+inline text text_between(const source_outline& file, std::size_t begin, std::size_t end) {
+    const char* const from = file.text_at(begin).data();
+    return {from, static_cast<std::size_t>(file.text_at(end).data() - from)};
+}
 
 // The last token in the name of the function that is called at `at`.
 inline std::size_t end_of_callee(const source_outline& file, std::size_t at) {

@@ -16,11 +16,12 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/source/class_bodies.hpp>
 #include <allocscope/source/included_files.hpp>
-#include <allocscope/source/local_names.hpp>
 #include <allocscope/source/name_scopes.hpp>
 #include <allocscope/source/new_expressions.hpp>
 #include <allocscope/source/type_knowledge.hpp>
 #include <allocscope/spelling/function_name.hpp>
+#include <allocscope/spelling/name_brackets.hpp>
+#include <allocscope/spelling/pretty_type.hpp>
 
 #include <cstddef>  // size_t
 
@@ -39,45 +40,79 @@ inline bool has_other_base(arena& memory, const source_files& files, text name, 
     return false;
 }
 
-// The path of that of several classes `own` of the files which the innermost scope around the
-// function has; `own` if it is not certain.
-inline text path_around(arena& memory, const source_files& files, text own,
-                        const function_name& function, const type_knowledge& knowledge) {
-    const text around = plain_name(memory, function);
-    text found = own;
+// The path of the class or alias that the name means at the place: of those which the files declare
+// in a scope that the place sees, that in the innermost one. `written` is the name, perhaps with
+// scopes: `own` or `inner::own`. "" if it is not certain.
+inline text path_in_files(arena& memory, const source_files& files, text own, text written,
+                          const function_name& function, const type_knowledge& knowledge,
+                          const name_scopes& place) {
+    const std::size_t count = function.components.size();
+    if (count > 1 && has_other_base(memory, files, function.components[count - 2].name)) return {};
+    text found;
+    text found_in;
+    bool is_certain = true;
     for (const source_outline* each : files) {
+        const name_scopes scopes{memory, *each, 0, function, knowledge};
         const name_declaration* other = each->last_declared(own);
         for (; other != nullptr; other = each->declared_before(*other)) {
-            if (!each->is_any_at(other->at - 1, "struct class")) return own;
+            if (each->is_at(other->at - 2, "friend")) continue;
             text scope;
-            const text path =
-                name_scopes{memory, *each, other->at, function, knowledge}.path_of_declared(
-                    *other, own, scope);
-            if (path.size() > found.size() && around.starts_with(scope)) found = path;
+            text path = scopes.path_of_declared(*other, own, scope);
+            // With -g1 the function may be a member of that class, defined outside of it.
+            const bool may_be_own =
+                count < 2 && kind_of_block(*each, other->block) == block_kind::of_class;
+            if (written.size() != own.size()) {
+                if (!path.ends_with(joined(memory, "::", written))) continue;
+                scope = path.substr(0, path.size() - written.size());
+            }
+            const bool is_seen = place.is_inside(scope);
+            if (may_be_own && !is_seen) return {};
+            if (!is_seen || path.empty() || path == found) continue;
+            const bool is_inner = scope.starts_with(found_in);
+            if (!is_inner && found_in.starts_with(scope)) continue;
+            is_certain = is_inner && (found_in.empty() || scope != found_in);
+            found = each->is_at(other->at, "using") ? text{} : path;
+            found_in = scope;
         }
     }
-    return found;
+    return is_certain ? found : text{};
 }
 
-// The path of the only class `own` that the files define, if nothing else there has that name, or
-// of the one that is around the function; otherwise `own`.
-inline text path_in_files(arena& memory, const source_files& files, text own,
-                          const function_name& function, const type_knowledge& knowledge) {
-    const found_token open = class_in_files(files, own);
-    const std::size_t count = function.components.size();
-    if (count > 1 && has_other_base(memory, files, function.components[count - 2].name)) return own;
-    if (open.at == 0) return path_around(memory, files, own, function, knowledge);
-    for (const source_outline* each : files) {
-        const name_declaration* other = each->last_declared(own);
-        for (; other != nullptr; other = each->declared_before(*other)) {
-            // `typedef struct { ... } own;` has the body in it.
-            const local_name found = declared_at(*each, other->at, each->tokens().size(), own);
-            const bool is_around = each == open.file && found.what == local_name::kind::other &&
-                                   other->at < open.at && open.at < found.behind;
-            if (!is_around && !each->is_any_at(other->at - 1, "struct class ::")) return own;
+// The type, whose first name has the path of the class or alias that only those files show. A name
+// that has scopes or is described stays.
+inline text with_path(arena& memory, const source_files& files, text type,
+                      const function_name& function, const type_knowledge& knowledge,
+                      const name_scopes& place) {
+    const text own = type.substr(0, skip_word(type, 0));
+    const text rest = type.substr(own.size());
+    if (own.empty() || rest.starts_with(":") || builtin_type{}.take(own)) return type;
+    if (knowledge.kind_of(own) >= name_kind::type) return type;
+    const text path = path_in_files(memory, files, own, own, function, knowledge, place);
+    return path.empty() ? type : joined(memory, path, rest);
+}
+
+// Whether an argument of the type is an alias that only a header has, as in `std::set<text>`: then
+// compilers write what it stands for. In a template, so they do for the type itself.
+inline bool has_alias_of_header(const source_files& files, text type, bool is_in_template,
+                                const type_knowledge& knowledge) {
+    for (std::size_t at = is_in_template ? 0 : type.find('<'); at < type.size(); ++at) {
+        const std::size_t begin = at;
+        while (at < type.size() && is_name_character(type[at])) ++at;
+        const text word = type.substr(begin, at - begin);
+        if (type.substr(at).starts_with(":")) continue;  // a namespace, or a class
+        if (type.substr(0, begin).ends_with("std::")) continue;
+        if (word.empty() || knowledge.kind_of(word) >= name_kind::type) continue;
+        for (std::size_t i = 1; i < files.size(); ++i) {  // behind the file itself
+            const source_outline& header = *files[i];
+            for (const name_declaration* each = header.last_declared(word); each != nullptr;
+                 each = header.declared_before(*each)) {
+                const bool is_typedef = header.is_at(each->at, "typedef") &&
+                                        !header.is_any_at(each->at + 1, "struct union enum");
+                if (is_typedef || header.is_at(each->at + 1, "=")) return true;
+            }
         }
     }
-    return name_scopes{memory, *open.file, open.at, function, knowledge}.path_of_body(open.at);
+    return false;
 }
 
 // Where a type has a name without scopes; no_position: nowhere.
@@ -110,10 +145,8 @@ inline text with_paths(arena& memory, const source_files& files, text type,
         }
         const std::size_t found = find_bare(type, written);
         if (found == no_position) continue;
-        const text path = path_in_files(memory, files, own, function, knowledge);
-        if (path.size() <= written.size() || !path.ends_with(written)) continue;
-        const text scope = path.substr(0, path.size() - written.size());
-        if (!scope.ends_with("::") || !place.is_inside(scope)) continue;
+        const text path = path_in_files(memory, files, own, written, function, knowledge, place);
+        if (path.empty()) continue;
         type = joined(memory, type.substr(0, found), path, type.substr(found + written.size()));
     }
     return type;

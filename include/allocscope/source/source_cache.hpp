@@ -40,7 +40,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-constexpr std::size_t max_source_files = 256;
+constexpr std::size_t max_source_files = 1024;
 
 // Where a file of the debug information is, according to `folders`, the value of
 // ALLOCSCOPE_SOURCES: the first FROM counts that equals `path` up to one of its slashes. If none

@@ -117,6 +117,9 @@ private:
             const bool is_pair = (c == ':' && next == ':') || (c == '-' && next == '>');
             at_ = begin + (is_pair ? 2 : 1);
         }
+        if (left_out_ != 0) return;
+        if (c == '{') ++depth_;
+        if (c == '}') --depth_;
         found.length = (at_ - begin) & source_token::limit;
         result_.tokens.push_back(found);
         if (c == '{' || found.spelling() == ":" || found.spelling() == "final") drop_attributes();
@@ -210,8 +213,7 @@ private:
         }
         text directive = without_blanks(source_.substr(begin, at_ - begin));
         if (directive.starts_with("include")) add_include(directive);
-        if (directive.starts_with("if")) ++conditions_;
-        if (directive.starts_with("endif")) --conditions_;
+        see_condition(directive);
         const bool defines = directive.starts_with("define");
         const text guard = guard_;
         const bool was_first = is_first_;
@@ -229,6 +231,20 @@ private:
             {name, rest, defines && conditions_ == 0, defines && is_guarded && conditions_ == 1});
         // `#ifndef PART_HPP`, `#define PART_HPP`: the rest of the header is always there.
         if (is_guarded && was_first && without_blanks(rest).empty()) --conditions_;
+    }
+
+    // If the lines behind #if open a brace, those behind #else open it once more: they are left
+    // out.
+    void see_condition(text directive) noexcept {
+        const bool begins = directive.starts_with("if");
+        if (begins) ++conditions_;
+        int& depth = depths_[conditions_ & (most_conditions - 1)];
+        if (begins) depth = depth_;
+        const bool is_other = directive.starts_with("el") && depth != depth_;
+        if (is_other && left_out_ == 0) left_out_ = conditions_;
+        if (!directive.starts_with("endif")) return;
+        if (left_out_ == conditions_) left_out_ = 0;
+        --conditions_;
     }
 
     void add_include(text directive) {
@@ -293,6 +309,10 @@ private:
     std::size_t line_begin_ = 0;
     unsigned line_ = 1;
     int conditions_ = 0;  // how many #if are open
+    int left_out_ = 0;    // the #if whose other lines are left out; 0: none
+    int depth_ = 0;       // of braces
+    static constexpr int most_conditions = 64;
+    int depths_[most_conditions] = {};  // at each #if that is open
     bool is_line_start_ = true;
     bool has_directive_ = false;
     bool is_first_ = false;  // the directive before is the first one

@@ -38,6 +38,7 @@ struct template_header {
     std::size_t pack = 0;         // the number of the last parameter that is a pack
     std::size_t invented = 0;     // `auto x` as a parameter of the function is one more, at the end
     bool shows_arguments = true;  // argument i in a demangled name belongs to parameter i
+    std::size_t specialised = 0;  // the "<" of the arguments, if they differ from the parameters
 };
 
 class template_scopes {
@@ -58,7 +59,13 @@ public:
         const text token = text_at(at);
         switch (token.front()) {
             case 't':
-                if (token == "template" && tokens_.is_at(at + 1, "<")) return read_header(at + 1);
+                if (token == "template" && tokens_.is_at(at + 1, "<")) {
+                    // The declaration between them has another form behind #else.
+                    const bool is_next =
+                        at == header_end_ || tokens_.is_at(header_end_, "requires");
+                    if (!is_next) forget_pending();
+                    return read_header(at + 1);
+                }
                 break;
             case ']':
                 if (tokens_.is_at(at + 1, "<") && tokens_.is_any_at(at + 2, "class typename")) {
@@ -241,6 +248,7 @@ private:
             ++parameter;
         }
         header.shows_arguments = is_same && parameter == header.parameters.size();
+        header.specialised = header.shows_arguments ? 0 : open;
     }
 
     arena* memory_;

@@ -118,6 +118,10 @@ public:
                 } else if (!is_of_library && !is_type_or_namespace(word) &&
                            !is_value_of_type(i, end)) {
                     return false;
+                } else if (!is_of_library && i > begin + 1 && file_.is_at(i - 2, ">") &&
+                           knowledge_.kind_of(word) == name_kind::undescribed &&
+                           class_named(word).at == 0) {
+                    return false;  // `traits<part>::type` may be an alias
                 }
                 // A class template may be an argument, of a parameter that is a template.
                 const bool may_be_bare = !known.empty() || is_argument;
@@ -175,7 +179,11 @@ public:
             const std::size_t last = is_element ? file_.partner(end - 1) : end;
             text type = decayed(type_of_value(first, last, depth));
             if (type.empty() && is_in_sizeof(file_, begin)) {  // perhaps of a pointer to an array
-                return type_of_path(first, last, asked_name::element);
+                type = type_of_path(first, last, asked_name::element);
+                const bool is_asked = type.empty() && first + 1 == last;
+                const declared_variable row =
+                    is_asked ? row_before(file_, first) : declared_variable{};
+                return row.is_known() ? spelled(row.begin, row.end) : type;
             }
             if (!type.ends_with("*")) return {};
             type.remove_suffix(1);
@@ -203,10 +211,7 @@ public:
     text type_of_member(std::size_t name, int depth) const {
         const text owner = class_of_owner(file_, name);
         if (owner.empty()) return {};
-        found_token body{&file_, body_of_class(file_, owner)};
-        if (body.at == 0 && knowledge_.files != nullptr) {
-            body = class_in_files(*knowledge_.files, owner);
-        }
+        const found_token body = class_named(owner);
         if (body.at == 0 || body.file->is_class_template(owner)) return {};
         const declared_variable member = member_of(*body.file, body.at, file_.text_at(name));
         if (body.file == &file_) return type_of_declared(member, depth);
@@ -256,20 +261,6 @@ public:
 
     ALLOCSCOPE_INLINE bool has_template_around() const noexcept { return !headers_.empty(); }
 
-    // Whether the file defines the name, or the debug information describes it.
-    bool is_described(text word, name_kind least = name_kind::type) const {
-        return file_.is_defined(word) || knowledge_.kind_of(word) >= least || is_in_header(word);
-    }
-    bool is_in_header(text word) const {
-        bool is_type = false;
-        if (knowledge_.files == nullptr) return false;
-        for (const source_outline* each : *knowledge_.files) {
-            if (each->is_macro(word)) return false;
-            is_type = is_type || each->is_defined(word);
-        }
-        return is_type;
-    }
-
     // Whether the name at `at` ends an argument such as `mode::fast`: a value that a type has.
     bool is_value_of_type(std::size_t at, std::size_t end) const {
         return at + 1 < end && file_.is_any_at(at + 1, "> ,") &&
@@ -279,11 +270,6 @@ public:
     // False for a name that may be a macro from another file, or a parameter that a macro declares.
     bool is_type_or_namespace(text word) const {
         return is_described(word, is_in_template() ? name_kind::type : name_kind::undescribed);
-    }
-
-    // Whether the name means std's, and no type of that name in a scope around the function.
-    bool is_standard_name(text word) const {
-        return file_.is_standard_name(word) && seen_by_function(word).empty();
     }
 
     // Whether the name at `at` is a class template without arguments, as in `new box(3)`: the
@@ -304,22 +290,6 @@ public:
             if (kind < name_kind::type || is_standard_template(word)) return true;
         }
         return kind == name_kind::class_template;
-    }
-
-    // Whether the path in the tokens, whose last name is `own`, is that of a class, as seen from
-    // the function.
-    bool is_class_there(std::size_t begin, std::size_t end, text own) const {
-        text_out path{memory_};
-        for (std::size_t i = begin; i < end && !file_.is_at(i, "<"); ++i) {
-            if (i != begin || !file_.is_at(i, "::")) path << file_.text_at(i);
-        }
-        if (path.view() == own) {
-            const bool is_local =
-                find_local_name(file_, place_, own).what != local_name::kind::none;
-            return is_local || !seen_by_function(own).empty();
-        }
-        if (knowledge_.qualified_in(own, path.view()) == path.view()) return true;
-        return !knowledge_.only_of(own).empty();  // `path` has an alias, or no inline namespace
     }
 
 private:
@@ -434,7 +404,11 @@ private:
         const text word = file_.text_at(at);
         const bool has_arguments = at + 1 < end && file_.is_at(at + 1, "<");
         if (has_arguments || is_plain_word(word) || file_.is_macro(word)) return {};
-        local_name local = find_local_name(file_, depth == 0 ? place_ : begin, word);
+        // Nothing in a template may have the name of its parameter.
+        local_name local;
+        if (!is_parameter(word)) {
+            local = find_local_name(file_, depth == 0 ? place_ : begin, word);
+        }
         // The compiler's name of box<alias> shows what the alias stands for.
         const bool is_replaced = is_in_template() || depth > 0 || at > begin;
         if (local.what == local_name::kind::none) local = of_own_class(word);
@@ -488,10 +462,13 @@ private:
         // With -g1, clang names an inlined function without the classes around it.
         const std::size_t unseen = headers_.size() - instantiated_.size();
         if (unseen != 0 && (name_.components.size() != 1 || header < unseen)) return {};
-        if (!headers_[header]->shows_arguments) return {};
         list<text> arguments =
             split_arguments(memory_, name_.components[instantiated_[header - unseen]].arguments);
         const template_header& own = *headers_[header];
+        if (!own.shows_arguments) {
+            return mark == nullptr ? of_specialisation(own, own.parameters[index], arguments)
+                                   : text{};
+        }
         for (std::size_t i = own.invented; i > 0 && !arguments.empty(); --i) arguments.pop_back();
         const std::size_t count = own.parameters.size();
         const bool is_pack = own.packs == 1 && index == own.pack;
@@ -509,6 +486,29 @@ private:
             all << arguments[i] << (mark != nullptr ? *mark : text{});
         }
         return all.view();
+    }
+
+    // What a parameter of the partial specialisation `box<T, U*>` stands for, if it is an argument
+    // there, or a pointer to it is.
+    text of_specialisation(const template_header& own, text parameter,
+                           const list<text>& arguments) const {
+        const source_outline& file = user_ != nullptr ? *user_ : file_;
+        const std::size_t open = own.packs == 0 ? own.specialised : 0;
+        const char* const begin = file.text_at(open).data();
+        const std::size_t behind = open != 0 ? file.behind_angles(open) : 0;
+        const char* const end = behind != 0 ? file.text_at(behind - 1).data() + 1 : begin;
+        const list<text> written =
+            split_arguments(memory_, {begin, static_cast<std::size_t>(end - begin)});
+        for (std::size_t i = 0; i < written.size() && i < arguments.size(); ++i) {
+            text one = written[i];
+            text type = arguments[i];
+            if (one.ends_with("*") && type.ends_with("*")) {
+                one.remove_suffix(1);
+                type.remove_suffix(1);
+            }
+            if (without_spaces_around(one) == parameter) return type;
+        }
+        return {};
     }
 
     // What the class declares whose member, defined outside of it, the function is.

@@ -145,11 +145,13 @@ inline text type_of_member(read_names& names, const code_frame& frame, const sou
     if (open.at == 0 || (!is_own && open.file->is_class_template(owner))) return {};
     const declared_variable found = object_of(
         *open.file, member_of(*open.file, open.at, file.text_at(name)), file.is_at(name + 1, "->"));
-    if (!found.is_known()) return {};
+    const text written = text_between(*open.file, found.begin, found.end);
+    const source_files& files = included_files(sources, frame, file);
+    if (!found.is_known() || has_alias_of_header(files, written, false, knowledge)) return {};
     const text type = spelled_elsewhere(names.scratch(), *open.file, found.at, found.begin,
                                         found.end, function, knowledge);
-    return with_paths(names.scratch(), included_files(sources, frame, file), type, *open.file,
-                      found.begin, found.end, function, knowledge);
+    return with_paths(names.scratch(), files, type, *open.file, found.begin, found.end, function,
+                      knowledge);
 }
 
 // The type of the object whose member function or constructor is called at the place of a frame, as
@@ -161,16 +163,21 @@ inline text type_of_object(read_names& names, const code_frame& frame, text func
     if (at == 0) return {};
     const declared_variable object = object_of_call(*file, at, function);
     const std::size_t name = variable_of_call(*file, at, function);
+    const bool is_object = object.is_known() && object.begin != 0;
+    const bool may_be_member =
+        name > 1 && file->is_word_at(name) && (!object.is_known() || object.begin == name);
+    if (!is_object && !may_be_member) return {};
+    const source_files& files = included_files(sources, frame, *file);
+    type_knowledge more = knowledge.elsewhere();
+    more.files = &files;
     text type;
-    if (name > 1 && file->is_word_at(name) && (!object.is_known() || object.begin == name)) {
-        type = type_of_member(names, frame, *file, name, sources, knowledge.elsewhere());
-    }
-    if (type.empty() && object.is_known() && object.begin != 0) {
-        type = spelled_at(names, frame, *file, at, object.begin, object.end, knowledge);
-        if (!type.empty()) {
-            type = with_paths(names.scratch(), included_files(sources, frame, *file), type, *file,
-                              object.begin, object.end, names.of(frame.function).parts, knowledge);
-        }
+    if (may_be_member) type = type_of_member(names, frame, *file, name, sources, more);
+    if (type.empty() && is_object) {
+        const text written = text_between(*file, object.begin, object.end);
+        if (has_alias_of_header(files, written, false, knowledge)) return {};
+        type = spelled_at(names, frame, *file, at, object.begin, object.end, more);
+        type = with_paths(names.scratch(), files, type, *file, object.begin, object.end,
+                          names.of(frame.function).parts, more);
     }
     return names.made(type);
 }

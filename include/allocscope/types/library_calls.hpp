@@ -141,7 +141,7 @@ inline text type_of_c_function(text name) noexcept {
     constexpr text of_texts =
         "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
         "__getdelim realpath getcwd _IO_file_doallocate "
-        "fclose";  // gives the text of open_memstream its last size
+        "_IO_fclose";  // gives the text of open_memstream its last size
     if (name == "wcsdup") return "wchar_t";
     if (name == "_IO_fdopen") return "FILE";
     return is_listed(name, of_texts) ? "char" : "";

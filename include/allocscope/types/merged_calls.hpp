@@ -94,6 +94,16 @@ inline bool is_called_behind(const code_frame* outer, source_cache& sources) {
            !exclude_each_other(*file, from, from, to);
 }
 
+// Whether the source has a call of a function with that name at the place of a frame, and not its
+// declaration.
+inline bool is_written_call(const code_frame& frame, text name, source_cache& sources) {
+    const source_outline* file = nullptr;
+    const std::size_t at = token_of(frame, sources, file);
+    const std::size_t open = at != 0 ? end_of_callee(*file, at) + 1 : 0;
+    const std::size_t close = open != 0 && file->is_at(open, "(") ? file->partner(open) : 0;
+    return close != 0 && file->text_at(open - 1) == name && file->is_any_at(close + 1, ") ; ,");
+}
+
 inline bool have_same_type(const source_outline& file, const new_expression& a,
                            const new_expression& b) {
     const std::size_t count = a.type_end - a.type_begin;

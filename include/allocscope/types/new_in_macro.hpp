@@ -102,12 +102,6 @@ private:
     const handing_function handing_;
 };
 
-// The text of a file from one token to another.
-inline text text_between(const source_outline& file, std::size_t begin, std::size_t end) {
-    const char* const from = file.text_at(begin).data();
-    return {from, static_cast<std::size_t>(file.text_at(end).data() - from)};
-}
-
 // The text of the macro at `at`, with its arguments inserted; "" if that is not certain.
 inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at,
                            const seen_macros& macros) {
@@ -261,7 +255,8 @@ inline text spelled_in_macro(arena& memory, const source_outline& file, std::siz
     believed.files = &macros.files();
     source_spelling spelling{memory, made, expression, function, believed};
     if (expression.function == 0) spelling.stand_at(file, at, headers);
-    return spelling.spelled();
+    const name_scopes place{memory, file, at, function, knowledge};
+    return with_path(memory, macros.files(), spelling.spelled(), function, knowledge, place);
 }
 
 // What the only `throw` in the macro at the place of a frame throws; "" if that is not certain.

@@ -55,19 +55,10 @@ public:
           is_at_begin_(is_at_begin) {}
 
     using type_spelling::has_template_around;
-    using type_spelling::is_inside;
     using type_spelling::stand_at;
 
     ALLOCSCOPE_INLINE bool is_at_begin() const noexcept { return is_at_begin_; }
-
-    // Headers show that `own(x)` makes an object, where the debug information describes no types.
-    void believe_class_of(const source_files& files) {
-        const text own = own_word(file_, expression_);
-        is_class_of_header_ = class_in_files(files, own).at != 0;
-        for (const source_outline* each : files) {
-            if (each->declares_function(own)) is_class_of_header_ = false;
-        }
-    }
+    ALLOCSCOPE_INLINE const name_scopes& scopes() const noexcept { return *this; }
 
     // The type, with the blanks and the order of words as in the source; "" if it is not certain.
     text spelled() const {
@@ -81,10 +72,7 @@ public:
     bool ends_with_array(text type) const {
         text own = type.substr(type.rfind(' ') + 1);
         own = own.substr(own.rfind(':') + 1);
-        found_token open{&file_, body_of_class(file_, own)};
-        if (open.at == 0 && knowledge_.files != nullptr) {
-            open = class_in_files(*knowledge_.files, own);
-        }
+        const found_token open = class_named(own);
         return open.at != 0 && has_open_end(*open.file, open.at);
     }
 
@@ -139,7 +127,7 @@ public:
         const name_kind kind = knowledge_.kind_of(own);
         if (kind == name_kind::believed) return true;
         if (file_.declares_function(own)) return false;
-        if (kind < name_kind::type) return is_class_of_header_ || file_.is_defined(own);
+        if (kind < name_kind::type) return file_.is_defined(own) || is_class_of_header(own);
         return is_class_there(name, expression_.type_end, own);
     }
 
@@ -175,6 +163,15 @@ public:
                 !knowledge_.are_known_classes(plain_name(memory_, name)));
     }
 
+    // Whether headers show that `own(x)` makes an object.
+    bool is_class_of_header(text own) const {
+        if (knowledge_.files == nullptr) return false;
+        for (const source_outline* each : *knowledge_.files) {
+            if (each->declares_function(own)) return false;
+        }
+        return class_in_files(*knowledge_.files, own).at != 0;
+    }
+
     // "" for a type that clang names after its place: "box<(lambda at /home/main.cpp:3:9)>".
     static text named(text type) noexcept { return type.contains("(lambda at ") ? text{} : type; }
 
@@ -199,40 +196,23 @@ public:
     }
 
     // For `new app::box(x)` of a class template: "app::box<int>" if the constructor of that class
-    // is called for it, or, if nobody knows, for `app::box(int())`. For `new Ts` of a pack:
-    // "<int, part>". "" for other expressions, such as an aggregate in braces.
+    // is called for it. For `new Ts` of a pack: "<int, part>". "" for other expressions, such as an
+    // aggregate in braces.
     text deduced() const {
         const std::size_t open = expression_.type_end;
         const text pack = of_pack();
         if (!pack.empty()) return joined(memory_, "<", pack, ">");
         if (!expression_.has_initialiser || !file_.is_any_at(open, "( {")) return {};
         if (expression_.is_of_value || expression_.is_of_variable) return {};
-        text_out path{memory_};
         for (std::size_t i = expression_.type_begin; i < open; ++i) {
             const text word = file_.text_at(i);
             const bool is_name = is_word(word) && !is_parameter(word) && !file_.is_macro(word);
             if (!is_name && word != "::") return {};
-            path << word;
         }
-        const std::size_t last = open - 1;
-        const text own = file_.text_at(last);
+        const text own = file_.text_at(open - 1);
         const bool is_local =
             find_local_name(file_, expression_.begin, own).what != local_name::kind::none;
-        if (is_local || !is_bare_template(last, open, own)) return {};
-        const text built = made_by_call(own);
-        if (!built.empty() || !is_undescribed(own) || !takes_its_parameter(own)) return built;
-        const std::size_t close = file_.partner(open);
-        const std::size_t end = file_.is_any_at(close - 1, ") }") ? file_.partner(close - 1) : 0;
-        text argument;
-        for (std::size_t i = open + 1; i < end; ++i) {
-            const text token = file_.text_at(i);
-            if (!is_word(token) && token != "::") return {};
-            if (is_word(token)) argument = token;
-        }
-        path << '<';
-        const bool is_type = is_certain_type(argument) && write(path, open + 1, end, 1);
-        const bool is_certain = is_class_here(argument) || path.view().ends_with("std::string");
-        return is_type && is_certain && argument != own ? (path << '>').view() : text{};
+        return is_local || !is_bare_template(open - 1, open, own) ? text{} : made_by_call(own);
     }
 
     // Whether the debug information does not know a class with that name.
@@ -298,35 +278,6 @@ private:
         return named(knowledge_.made_by(own, {places, 5}, memory_));
     }
 
-    // Whether the name is that of a built-in type or of a class in the file, and not an alias.
-    bool is_class_here(text word) const {
-        if (file_.class_named(word) == 0) return builtin_type{}.take(word);
-        return file_.last_declared(word)->previous == 0;
-    }
-
-    // Whether the compiler concludes from `own(x)` that it is an own<X>: the template has one
-    // parameter and one constructor, `own(T x)`, and the file has no guide.
-    bool takes_its_parameter(text own) const {
-        const std::size_t body = body_of_class(file_, own);
-        const list<const template_header*> headers =
-            file_.headers_around(memory_, file_.scope_of(body + 1));
-        if (body == 0 || headers.size() != 1 || headers[0]->parameters.size() != 1) return false;
-        if (file_.may_guide(own) || headers[0]->packs != 0) return false;
-        std::size_t constructors = 0;
-        for (std::size_t at = body; at < file_.partner(body); ++at) {
-            if (file_.text_at(at) != own || !file_.is_at(at + 1, "(")) continue;
-            const bool takes_it = file_.text_at(at + 2) == headers[0]->parameters[0];
-            if (!takes_it || file_.partner(at + 1) != at + 4) return false;
-            ++constructors;
-        }
-        return constructors == 1;
-    }
-
-    // Whether `word()` as an argument makes an object. It might be a call of a function.
-    bool is_certain_type(text word) const {
-        return builtin_type{}.take(word) || is_parameter(word) || is_described(word);
-    }
-
     // With -g1 nobody knows what a namespace around the function has.
     bool is_of_standard_library(text own) const {
         const bool is_seen = knowledge_.kind_of(own) != name_kind::undescribed;
@@ -365,8 +316,9 @@ private:
             if (file_.is_at(at, "*") && file_.text_at(at - 1) == name) return true;
         }
         const bool is_alias = knowledge_.is_c && knowledge_.bytes_of(name) == 0;
+        const name_kind kind = knowledge_.kind_of(name);
         return (is_alias || body_of_class(file_, name) != 0) &&
-               (knowledge_.kind_of(name) == name_kind::type ||
+               (kind == name_kind::type || (kind == name_kind::undescribed && !knowledge_.is_c) ||
                 (knowledge_.is_c &&
                  (file_.last_declared(name) != nullptr || is_in_header(name)))) &&
                find_variable(file_, expression_.type_begin).at == 0 && !is_for_others(name);
@@ -413,7 +365,6 @@ private:
 
     const new_expression& expression_;
     bool is_at_begin_;  // the call is placed at the `new`, not at the last token
-    bool is_class_of_header_ = false;
 };
 
 // What the source says about a `new` besides its type.
@@ -427,15 +378,13 @@ struct source_notes {
 
 // What a name stands for if it is an alias in a class around the function, whose definition the
 // file or a header that it includes has; "" if it is not.
-inline text type_of_class_alias(read_names& names, const code_frame& frame,
-                                const source_outline& file, std::size_t at, source_cache& sources,
-                                const type_knowledge& knowledge) {
-    const function_name& function = names.of(frame.function).parts;
+inline text type_of_class_alias(read_names& names, const source_files& files,
+                                const function_name& function, const source_outline& file,
+                                std::size_t at, const type_knowledge& knowledge) {
     const text name = file.text_at(at);
     if (find_local_name(file, at, name).what != local_name::kind::none) return {};
     for (std::size_t i = function.components.size(); i > 1; --i) {
-        const found_token open =
-            class_in_files(included_files(sources, frame, file), function.components[i - 2].name);
+        const found_token open = class_in_files(files, function.components[i - 2].name);
         if (open.at == 0) continue;
         const local_name found = find_local_name(*open.file, open.at, name);
         if (found.what == local_name::kind::none || found.block != open.at) continue;
@@ -446,31 +395,6 @@ inline text type_of_class_alias(read_names& names, const code_frame& frame,
     return {};
 }
 
-// Whether an argument of the type is an alias that only a header has, as in `std::set<text>`: then
-// compilers write what it stands for. In a template, so they do for the type itself.
-inline bool has_alias_of_header(const code_frame& frame, const source_outline& file,
-                                source_cache& sources, const source_spelling& spelling, text type) {
-    const bool is_in_template = spelling.has_template_around();
-    for (std::size_t at = is_in_template ? 0 : type.find('<'); at < type.size(); ++at) {
-        const std::size_t begin = at;
-        while (at < type.size() && is_name_character(type[at])) ++at;
-        const text word = type.substr(begin, at - begin);
-        if (type.substr(at).starts_with(":")) continue;  // a namespace, or a class
-        if (word.empty() || !spelling.is_undescribed(word)) continue;
-        const source_files& files = included_files(sources, frame, file);
-        for (std::size_t i = 1; i < files.size(); ++i) {  // behind the file itself
-            const source_outline& header = *files[i];
-            for (const name_declaration* each = header.last_declared(word); each != nullptr;
-                 each = header.declared_before(*each)) {
-                const bool is_typedef = header.is_at(each->at, "typedef") &&
-                                        !header.is_any_at(each->at + 1, "struct union enum");
-                if (is_typedef || header.is_at(each->at + 1, "=")) return true;
-            }
-        }
-    }
-    return false;
-}
-
 // The type that the source of a frame spells, or "", corrected by the headers of the project: they
 // say what the debug information does not describe.
 inline text as_headers_say(read_names& names, const code_frame& frame, const source_outline& file,
@@ -479,37 +403,28 @@ inline text as_headers_say(read_names& names, const code_frame& frame, const sou
                            text type) {
     const function_name& function = names.of(frame.function).parts;
     const text own = own_word(file, expression);
-    if (type.empty() && (expression.has_more || spelling.is_undescribed(own))) {
-        type_knowledge more = knowledge;
-        more.files = &included_files(sources, frame, file);
-        const bool is_at_begin = spelling.is_at_begin();
-        type = source_spelling{names.scratch(), file, expression, function, more, is_at_begin}
-                   .spelled();
-    }
+    const bool is_undescribed = spelling.is_undescribed(own);
+    if (!type.empty() && !is_undescribed && !type.ends_with(">")) return type;
+    const source_files& files = included_files(sources, frame, file);
     const bool is_one_word = expression.type_end == expression.type_begin + 1;
-    if (is_one_word && (type.empty() || (type == own && spelling.is_undescribed(own)))) {
+    if (is_one_word && (type.empty() || (type == own && is_undescribed))) {
         const text aliased =
-            type_of_class_alias(names, frame, file, expression.type_begin, sources, knowledge);
+            type_of_class_alias(names, files, function, file, expression.type_begin, knowledge);
         if (!aliased.empty()) type = aliased;
     }
-    if (type.ends_with(">") && has_alias_of_header(frame, file, sources, spelling, type)) type = {};
-    if (type.ends_with(own) && spelling.is_undescribed(own)) {
+    const bool has_arguments = type.ends_with(">");
+    const bool is_in_template = spelling.has_template_around();
+    if (has_arguments && has_alias_of_header(files, type, is_in_template, knowledge)) return {};
+    if (type.ends_with(own) && is_undescribed) {
         // A class of a header may be a template whose arguments the compiler deduces.
-        for (const source_outline* each : included_files(sources, frame, file)) {
-            if (each->is_class_template(own)) type = {};
+        for (const source_outline* each : files) {
+            if (each->is_class_template(own)) return {};
         }
     }
-    const text first = type.substr(0, skip_word(type, 0));
-    const text rest = type.substr(first.size());
-    const bool has_scopes = rest.starts_with(":") || builtin_type{}.take(first);
-    if (!first.empty() && !has_scopes && spelling.is_undescribed(first)) {
-        const source_files& files = included_files(sources, frame, file);
-        const text path = path_in_files(names.scratch(), files, first, function, knowledge);
-        if (!path.empty() && spelling.is_inside(path)) type = joined(names.scratch(), path, rest);
-    }
-    if (!type.ends_with(">")) return type;
-    return with_paths(names.scratch(), included_files(sources, frame, file), type, file,
-                      expression.type_begin, expression.type_end, function, knowledge);
+    type = with_path(names.scratch(), files, type, function, knowledge, spelling.scopes());
+    if (!has_arguments) return type;
+    return with_paths(names.scratch(), files, type, file, expression.type_begin,
+                      expression.type_end, function, knowledge);
 }
 
 // The type of the `new` at the frame's line and column; "" if that is not certain. The frame must
@@ -536,11 +451,13 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     const source_token& begin = file->tokens()[expression->begin];
     const bool is_at_begin =
         frame.column > 0 && begin.line == frame.line && begin.column == frame.column;
-    source_spelling spelling{names.scratch(), *file, *expression, function, knowledge, is_at_begin};
     const text own = own_word(*file, *expression);
-    if (expression->is_of_value && knowledge.kind_of(own) == name_kind::undescribed) {
-        spelling.believe_class_of(included_files(sources, frame, *file));
+    type_knowledge more = knowledge;
+    if (expression->has_more || knowledge.kind_of(own) < name_kind::type) {
+        more.files = &included_files(sources, frame, *file);
     }
+    const source_spelling spelling{names.scratch(), *file, *expression,
+                                   function,        more,  is_at_begin};
     text type = spelling.spelled();
     type = as_headers_say(names, frame, *file, sources, knowledge, spelling, *expression, type);
     if (notes != nullptr) {

@@ -300,7 +300,8 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
         // Functions that differ in their parameters only are different functions.
         if (caller.plain == inner.plain && caller.parts.whole != inner.parts.whole &&
             may_share_template(inner.parts, caller.parts) &&
-            !is_called_behind(&frames[at], sources)) {
+            !is_called_behind(&frames[at], sources) &&
+            !is_written_call(frames[at], inner.parts.last().name, sources)) {
             return true;
         }
         function = outer;

@@ -63,10 +63,15 @@ TEST_CASE("path_in_files: a class of a header has the scopes that the header sho
     CHECK(type_of("sink = @new grid<store::entry>") == "app::grid<app::store::entry>");
     CHECK(type_of("sink = @new grid<app::page>") == "app::grid<app::page>");
     CHECK(type_of("sink = @new grid<page>", "main") == "grid<page>");
-    // Another declaration of that name may be meant.
-    CHECK(type_of("sink = @new twice") == "twice");
-    CHECK(type_of("sink = @new page", "app::store::add()", "using page = int;\n") == "page");
-    // Of several classes that of the innermost scope around the function is.
+    // Of several declarations that of the innermost scope around the function is meant.
+    CHECK(type_of("sink = @new twice") == "app::twice");
+    CHECK(type_of("sink = @new page", "app::store::add()", "using page = int;\n") == "app::page");
+    CHECK(type_of("sink = @new page", "app::store::add()",
+                  "namespace app { using page = int; }\n") == "app::page");
+    CHECK(type_of("sink = @new page", "app::store::add()",
+                  "namespace app { using other::page; }\n") == "page");
+    CHECK(type_of("sink = @new page", "app::store::add()",
+                  "namespace app { class store { using other::page; }; }\n") == "page");
     CHECK(type_of("sink = @new page", "app::store::add()", "namespace b { struct page {}; }\n") ==
           "app::page");
     CHECK(type_of("sink = @new page", "app::store::add()",
@@ -74,6 +79,13 @@ TEST_CASE("path_in_files: a class of a header has the scopes that the header sho
           "app::two::page");
     CHECK(type_of("sink = @new page", "app::store::add()",
                   "namespace apart { struct page {}; }\n") == "app::page");
+    CHECK(type_of("sink = @new page", "app::store::add()",
+                  "using namespace apart; namespace apart { struct page {}; }\n") == "page");
+    CHECK(type_of("sink = @new page", "app::store::add()",
+                  "namespace apart { class other { friend class page; }; }\n") == "app::page");
+    CHECK(type_of("sink = @new page", "add", "using namespace app;\n") == "app::page");
+    CHECK(type_of("sink = @new page", "add",
+                  "using namespace app; struct other { struct page {}; };\n") == "page");
     CHECK(type_of("sink = @new page", "b::add()", "namespace c { struct page {}; }\n") == "page");
     kind = allocscope::symbolize::name_kind::type;
     CHECK(type_of("sink = @new page") == "page");
@@ -108,18 +120,21 @@ TEST_CASE("path_in_files: a class that a typedef names has the scopes of the typ
         return type_at(marked.path(), marked.line(), marked.column(), function, knowledge);
     };
     CHECK(type_of("", "thing", "deep::f()") == "deep::thing");
-    CHECK(type_of("", "other", "deep::f()") == "deep::named");
+    CHECK(type_of("", "other", "deep::f()") == "deep::other");
     CHECK(type_of("", "same", "deep::f()") == "deep::same");
     CHECK(type_of("", "bits", "deep::f()") == "deep::bits");
-    CHECK(type_of("", "pointer", "deep::f()") == "pointer");
-    CHECK(type_of("", "alias", "deep::f()") == "alias");
-    CHECK(type_of("", "page", "b::c::f()") == "page");
+    CHECK(type_of("", "pointer", "deep::f()") == "deep::pointer");
+    CHECK(type_of("", "alias", "deep::f()") == "deep::alias");
+    CHECK(type_of("", "page", "b::c::f()") == "b::c::page");
     // A member of a union
     CHECK(type_of("", "thing", "first::f()") == "thing");
     // In the same file
     CHECK(type_of("namespace own { typedef struct { int n; } part; }", "part", "own::f()") ==
           "own::part");
-    CHECK(type_of("namespace own { typedef long part; }", "part", "own::f()") == "part");
+    CHECK(type_of("namespace own { typedef long part; }", "part", "own::f()") == "own::part");
+    // In an inline namespace
+    CHECK(type_of("namespace own { inline namespace one { struct part {}; } }", "part",
+                  "own::f()") == "own::one::part");
     // Made visible
     CHECK(type_of("using namespace deep;", "plain", "f()") == "deep::plain");
     CHECK(type_of("using namespace deep;", "thing", "f()") == "deep::thing");

@@ -121,6 +121,17 @@ TEST_CASE("source_tokens: macros are remembered, with what they stand for") {
     CHECK(list.macros[4].is_certain);
 }
 
+TEST_CASE("source_tokens: a brace that is opened behind #if and #else is opened once") {
+    CHECK(joined("#ifdef A\nclass a : b {\n#else\nclass a {\n#endif\n}; c") ==
+          "class a : b { } ; c");
+    CHECK(joined("#if A\nx {\n#elif B\ny {\n#elif C\nz {\n#else\nw {\n#endif\n} c") == "x { } c");
+    CHECK(joined("{\n#if A\n}\n#else\n; }\n#endif\nc") == "{ } c");
+    CHECK(joined("#if A\nx;\n#else\ny;\n#endif\nc") == "x ; y ; c");
+    CHECK(joined("#if A\nx { }\n#else\ny { }\n#endif\nc") == "x { } y { } c");
+    CHECK(joined("#if A\nx {\n#else\n#if B\ny {\n#else\nz {\n#endif\n#endif\n} c") == "x { } c");
+    CHECK(joined("#if A\nx {\n#else\ny {\n#endif\n#if A\nv\n#else\nw\n#endif\n}") == "x { v w }");
+}
+
 TEST_CASE("source_tokens: a source that breaks off is read to its end") {
     for (const char* source : {"\"abc", "'", "/*", "//", "R\"(", "R\"x", "#", "\\", "\\\n", "",
                                "1'", "#define", "/", "\"\\"}) {

@@ -209,6 +209,33 @@ TEST_CASE("called_name: a member of a class that an included header defines") {
                    "crate<int>::load()") == "?");
 }
 
+TEST_CASE("called_name: what only a header has stands for another type") {
+    const auto reserved = [](const std::string& header, const std::string& source) {
+        const source_file included{header};
+        const std::string name = included.path().substr(included.path().rfind('/') + 1);
+        type_knowledge knowledge;
+        knowledge.kind = [](void*, allocscope::plain::text) {
+            return allocscope::symbolize::name_kind::undescribed;
+        };
+        return of_vector("#include \"" + name + "\"\n" + source + "& v) { v.@reserve(3); }",
+                         "reserve", "f()", knowledge);
+    };
+    const std::string aliases = "using item = std::vector<int>; struct part {};\n";
+    CHECK(reserved(aliases, "void f(std::vector<item>") == "?");
+    CHECK(reserved(aliases, "void f(std::vector<item*>") == "?");
+    CHECK(reserved(aliases, "void f(std::vector<part>") == "part");
+    CHECK(reserved("using list = std::list<int>;\n", "void f(std::vector<std::list<int>>") ==
+          "std::list<int>");
+    const std::string traits = "template <class T> struct traits { ";
+    CHECK(reserved(traits + "using part = T; };\n", "void f(std::vector<traits<int>::part>") ==
+          "?");
+    CHECK(reserved(traits + "struct part { T t; }; };\n",
+                   "void f(std::vector<traits<int>::part>") == "traits<int>::part");
+    CHECK(reserved("", traits + "struct part {}; };\nvoid f(std::vector<traits<int>::part>") ==
+          "traits<int>::part");
+    CHECK(reserved("", "void f(std::vector<unseen<int>::part>") == "?");
+}
+
 TEST_CASE("called_name: an alias of the element type") {
     const auto of = [](const std::string& before, const char* element) {
         return of_vector(before + " void load(std::vector<" + element + ">& v) { v.@resize(3); }",

@@ -316,6 +316,10 @@ TEST_CASE("implied_new: a macro of a header in the folder of the file") {
     const std::string make = "#define MAKE(T) new T(#T)\n";
     CHECK(seen(make, "keep(@MAKE(part));") == "part if as large");
     CHECK(seen(guard + make + "#endif\n", "keep(@MAKE(part));") == "part if as large");
+    // The file may show the scopes of what stands in its arguments.
+    CHECK(seen(make,
+               "namespace yard { struct spade { int n; }; void* f() { return "
+               "@MAKE(spade); } }") == "yard::spade if as large");
     // The size of an array is that of several.
     const std::string some = "#define SOME(T, n) (new T[(n)]())\n";
     CHECK(seen(some, "keep(@SOME(part, 2));") == "part");
@@ -405,19 +409,11 @@ TEST_CASE("implied_new: a macro with sizeof of a variable that it has in bracket
     CHECK(seen("*f(v).items", "l") == "?");
 }
 
-TEST_CASE(
-    "implied_new: a template whose constructor nobody knows takes the type that it is given") {
+TEST_CASE("implied_new: a template whose constructor nobody knows has no type") {
     const std::string box =
         "struct part {};\ntemplate <class T> struct box { box(T value); };\nauto* p = ";
-    CHECK(type_at_mark(box + "@new box(part());") == "box<part>, else box<part>");
-    CHECK(type_at_mark(box + "@new box(long{});") == "box<long>, else box<long>");
+    CHECK(type_at_mark(box + "@new box(part());") == "?");
     CHECK(type_at_mark(box + "@new box(x);") == "?");
-    CHECK(type_at_mark(box + "@new box(part(), 3);") == "?");
-    CHECK(type_at_mark(box + "@new box(part(1, 2));") == "box<part>, else box<part>");
-    CHECK(type_at_mark(box + "@new box(box(1));") == "?");
-    CHECK(type_at_mark(box + "@new box(f(1));") == "?");
-    CHECK(type_at_mark(box + "@new box(x.part());") == "?");
-    CHECK(type_at_mark(box + "@new box(3 + part());") == "?");
     CHECK(type_at_mark(box + "@new box<int>(1);") == "box<int>");
     CHECK(type_at_mark("auto* p = @new std::vector(x);") == "?");
 }

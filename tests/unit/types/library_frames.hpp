@@ -25,16 +25,18 @@ using allocscope::plain::list;
 using allocscope::symbolize::code_frame;
 using allocscope::symbolize::source_cache;
 using allocscope::symbolize::type_answer;
+using allocscope::symbolize::type_knowledge;
 
 struct library_frame {
     const char* function;
     const char* header;
 };
 
-inline std::string type_of_frames(arena& memory, list<code_frame>& frames) {
+inline std::string type_of_frames(arena& memory, list<code_frame>& frames,
+                                  const type_knowledge& knowledge = {}) {
     source_cache sources;
     allocscope::symbolize::read_names names{memory};
-    const type_answer answer = name_type(names, frames, sources, {});
+    const type_answer answer = name_type(names, frames, sources, knowledge);
     return {answer.name.data(), answer.name.size()};
 }
 
@@ -61,7 +63,8 @@ inline code_frame inlined_frame(const char* function, const char* file) {
 // The frames of the library, and then the user's at the mark of the source.
 inline std::string type_of(const std::vector<library_frame>& stack, const std::string& source,
                            const char* function = "load()",
-                           const char* folder = "/usr/include/c++/12/") {
+                           const char* folder = "/usr/include/c++/12/",
+                           const type_knowledge& knowledge = {}) {
     const marked_source marked{source};
     arena memory;
     std::vector<std::string> paths;
@@ -71,17 +74,18 @@ inline std::string type_of(const std::vector<library_frame>& stack, const std::s
         frames.push_back(inlined_frame(stack[i].function, paths[i].c_str()));
     }
     frames.push_back(frame_at(marked, function));
-    return type_of_frames(memory, frames);
+    return type_of_frames(memory, frames, knowledge);
 }
 
 // What `vector` or one of its functions allocates.
 inline std::string of_vector(const std::string& source, const char* called = "vector",
-                             const char* function = "load()") {
+                             const char* function = "load()",
+                             const type_knowledge& knowledge = {}) {
     return type_of({{"allocate", "bits/new_allocator.h"},
                     {"allocate", "bits/alloc_traits.h"},
                     {"_M_allocate", "bits/stl_vector.h"},
                     {called, "bits/stl_vector.h"}},
-                   source, function);
+                   source, function, "/usr/include/c++/12/", knowledge);
 }
 
 }  // namespace allocscope_test

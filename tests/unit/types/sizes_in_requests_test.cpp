@@ -64,6 +64,12 @@ TEST_CASE("sizes_in_requests: without debug information, a declaration tells wha
     CHECK(type_of("part *p; if (!a) return 0; p = malloc(sizeof(*p));") == "part");
     CHECK(type_of("part **p = malloc(3 * sizeof *p);") == "part*");
     CHECK(type_of("a = calloc(3, sizeof(*a));") == "part");
+    CHECK(type_of("part (*rows)[4] = malloc(3 * sizeof *rows);") == "part");
+    CHECK(type_of("char *(*rows)[4]; rows = calloc(3, sizeof(*rows));") == "char*");
+    CHECK(type_of("if (a) { part (*rows)[4]; } rows = calloc(3, sizeof(*rows));") == "?");
+    CHECK(type_of("part (*run)(int) = malloc(3 * sizeof *run);") == "?");
+    CHECK(type_of("if ((*rows)[2]) rows = malloc(3 * sizeof *rows);") == "?");
+    CHECK(type_of("part **p = q(); while ((*p)[2]) { p = malloc(sizeof *p); }") == "part*");
     CHECK(type_of("p = malloc(sizeof *p);") == "?");
     CHECK(type_of("if (n) { part *p; } p = malloc(sizeof *p);") == "?");
     CHECK(type_of("part** p = q(); while (*p) p = &(*p)->next; *p = malloc(sizeof **p);") ==
@@ -154,7 +160,9 @@ TEST_CASE("sizes_in_requests: the name of a class that no variable has") {
         return type_at(file.path(), 2, 0, "f()", knowledge);
     };
     CHECK(type_of("void f() { void* p = malloc(3 * sizeof(part)); }") == "part");
-    CHECK(type_of("void f() { void* p = malloc(3 * sizeof(part)); }", false) == "?");
+    CHECK(type_of("void f() { void* p = malloc(3 * sizeof(part)); }", false) == "part");
+    CHECK(type_of("void f() { void* p = malloc(3 * sizeof(other)); }", false) == "?");
+    CHECK(type_of("long part; void f() { void* p = malloc(3 * sizeof(part)); }", false) == "?");
     CHECK(type_of("void f(long part) { void* p = malloc(3 * sizeof(part)); }") == "?");
     CHECK(type_of("void f() { void* p = malloc(3 * sizeof(other)); }") == "?");
     CHECK(type_of("void f() { void* p = malloc(sizeof(part)); new (p) part; }") == "part");

@@ -20953,6 +20953,18 @@ ALLOCSCOPE_NOINLINE text first_argument(arena& memory, text bracketed) {
     return parts.empty() ? text{} : parts[0];
 }
 
+// Whether the type has a part behind the place of a name, as `void (*)(int)` and `int[3]`.
+// Nothing more can be written behind that.
+inline bool is_declarator(text type) noexcept {
+    return type.size() > 1 && (type.ends_with(")") || type.ends_with("]"));
+}
+
+// The element of an array, and of the arrays in it; other types are as they are.
+inline text element_of_array(text type) noexcept {
+    while (type.ends_with("]")) type = type.substr(0, type.rfind('['));
+    return type;
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_COOL_END
@@ -29768,7 +29780,6 @@ public:
         return !knowledge_.only_of(own).empty();  // `path` has an alias, or no inline namespace
     }
 
-protected:
     // `slot` in a member of ring<int>, whose body opens at `outer`, is ring<int>::slot. "" if the
     // function is a member of no such instance.
     text inner_class(std::size_t outer, text word) const {
@@ -29781,6 +29792,7 @@ protected:
         return {};
     }
 
+protected:
     // The name with the scopes around the function in which the debug information has it.
     text seen_by_function(text word) const {
         return knowledge_.qualified_in(word, plain_name(memory_, name_));
@@ -30040,9 +30052,13 @@ inline text path_in_files(arena& memory, const source_files& files, text own, te
             if (each->is_at(other->at - 2, "friend")) continue;
             text scope;
             text path = scopes.path_of_declared(*other, own, scope);
+            const bool is_inner_class = kind_of_block(*each, other->block) == block_kind::of_class;
+            if (path.empty() && is_inner_class) {  // of a template
+                path = scopes.inner_class(other->block, own);
+                scope = path.substr(0, path.size() - own.size());
+            }
             // With -g1 the function may be a member of that class, defined outside of it.
-            const bool may_be_own =
-                count < 2 && kind_of_block(*each, other->block) == block_kind::of_class;
+            const bool may_be_own = count < 2 && is_inner_class;
             if (written.size() != own.size()) {
                 if (!path.ends_with(joined(memory, "::", written))) continue;
                 scope = path.substr(0, path.size() - written.size());
@@ -30086,12 +30102,11 @@ inline bool has_alias_of_header(const source_files& files, text type, bool is_in
         if (word.empty() || knowledge.kind_of(word) >= name_kind::type) continue;
         for (std::size_t i = 1; i < files.size(); ++i) {  // behind the file itself
             const source_outline& header = *files[i];
-            for (const name_declaration* each = header.last_declared(word); each != nullptr;
-                 each = header.declared_before(*each)) {
-                const bool is_typedef = header.is_at(each->at, "typedef") &&
-                                        !header.is_any_at(each->at + 1, "struct union enum");
-                if (is_typedef || header.is_at(each->at + 1, "=")) return true;
-            }
+            const name_declaration* const last = header.last_declared(word);
+            if (last == nullptr) continue;
+            const bool is_typedef = header.is_at(last->at, "typedef") &&
+                                    !header.is_any_at(last->at + 1, "struct union enum");
+            if (is_typedef || header.is_at(last->at + 1, "=")) return true;
         }
     }
     return false;
@@ -30229,10 +30244,9 @@ public:
                 } else if (!is_of_library && !is_type_or_namespace(word) &&
                            !is_value_of_type(i, end)) {
                     return false;
-                } else if (!is_of_library && i > begin + 1 && file_.is_at(i - 2, ">") &&
-                           knowledge_.kind_of(word) == name_kind::undescribed &&
-                           class_named(word).at == 0) {
-                    return false;  // `traits<part>::type` may be an alias
+                } else if ((depth > 0 || i + 1 != end) && type.view().ends_with(">::") &&
+                           !is_known_member(word)) {
+                    return false;
                 }
                 // A class template may be an argument, of a parameter that is a template.
                 const bool may_be_bare = !known.empty() || is_argument;
@@ -30372,6 +30386,15 @@ public:
 
     ALLOCSCOPE_INLINE bool has_template_around() const noexcept { return !headers_.empty(); }
 
+    // Whether the argument `traits<part>::name` is a class. It may be an alias, of which compilers
+    // write what it stands for.
+    bool is_known_member(text name) const {
+        if (is_listed(name, "iterator const_iterator")) return true;
+        const found_token found = class_named(name);
+        const name_declaration* last = found.at != 0 ? found.file->last_declared(name) : nullptr;
+        return last != nullptr && kind_of_block(*found.file, last->block) == block_kind::of_class;
+    }
+
     // Whether the name at `at` ends an argument such as `mode::fast`: a value that a type has.
     bool is_value_of_type(std::size_t at, std::size_t end) const {
         return at + 1 < end && file_.is_any_at(at + 1, "> ,") &&
@@ -30404,23 +30427,11 @@ public:
     }
 
 private:
-    // Whether the type has a part behind the place of a name, as `void (*)(int)` and `int[3]`.
-    // Nothing more can be written behind that.
-    static bool is_declarator(text type) noexcept {
-        return type.size() > 1 && (type.ends_with(")") || type.ends_with("]"));
-    }
-
     // Whether the tokens from `first` to `last` are a whole type, or a whole argument.
     bool is_argument_at(std::size_t first, std::size_t last, std::size_t begin,
                         std::size_t end) const {
         return (first == begin || file_.is_any_at(first - 1, "< ,")) &&
                (last + 1 >= end || file_.is_any_at(last + 1, "> ,"));
-    }
-
-    // The element of an array, and of the arrays in it; other types are as they are.
-    static text element_of(text type) noexcept {
-        while (type.ends_with("]")) type = type.substr(0, type.rfind('['));
-        return type;
     }
 
     // Whether a variable with that type may be a copy in a lambda, where the debug information has
@@ -30537,7 +30548,7 @@ private:
                 (!local.has_more() || write(type, local.end + 1, local.behind, depth + 1));
             // `new row` makes the elements of `typedef int row[3]`.
             const bool is_all = depth == 0 && at == begin && at + 1 == end;
-            if (is_read) return is_all ? element_of(type.view()) : type.view();
+            if (is_read) return is_all ? element_of_array(type.view()) : type.view();
             if (local.is_of_function) at = end;
         }
         const bool is_local = local.what != local_name::kind::none && local.is_of_function;
@@ -31325,6 +31336,42 @@ inline text type_of_member(read_names& names, const code_frame& frame, const sou
                       knowledge);
 }
 
+// A type as compilers describe it: `unsigned char` for std::uint8_t, and also in the arguments of a
+// template. Linux x86_64 has one meaning for each of these names.
+inline text without_integer_aliases(arena& memory, text type) {
+    constexpr struct {
+        const char* alias;
+        const char* name;
+    } integers[] = {{"size_t", "unsigned long"},
+                    {"ptrdiff_t", "long"},
+                    {"int8_t", "signed char"},
+                    {"uint8_t", "unsigned char"},
+                    {"int16_t", "short"},
+                    {"uint16_t", "unsigned short"},
+                    {"int32_t", "int"},
+                    {"uint32_t", "unsigned int"},
+                    {"int64_t", "long"},
+                    {"uint64_t", "unsigned long"},
+                    {"uintptr_t", "unsigned long"},
+                    {"intptr_t", "long"}};
+    text_out made{memory};
+    std::size_t at = 0;
+    while (at < type.size()) {
+        std::size_t end = skip_word(type, at);
+        if (type.substr(at).starts_with("std::")) end = skip_word(type, at + 5);
+        const bool is_inside = at > 0 && type[at - 1] == ':';
+        text word = type.substr(at, end - at);
+        const text own = word.starts_with("std::") ? word.substr(5) : word;
+        for (const auto& each : integers) {
+            if (!is_inside && own == each.alias) word = each.name;
+        }
+        if (word.empty()) word = type.substr(at, 1);
+        made << word;
+        at = end > at ? end : at + 1;
+    }
+    return made.view();
+}
+
 // The type of the object whose member function or constructor is called at the place of a frame, as
 // it is printed; "" if it is not certain.
 inline text type_of_object(read_names& names, const code_frame& frame, text function,
@@ -31350,7 +31397,7 @@ inline text type_of_object(read_names& names, const code_frame& frame, text func
         type = with_paths(names.scratch(), files, type, *file, object.begin, object.end,
                           names.of(frame.function).parts, more);
     }
-    return names.made(type);
+    return names.made(without_integer_aliases(names.scratch(), type));
 }
 
 // The name of the class before `::` in `box<int>::make(1)` at the place of a frame; "" if it is
@@ -31509,42 +31556,6 @@ inline text element_in_pair(arena& memory, text type, text classes) {
     return only;
 }
 
-// A type as compilers describe it: `unsigned char` for std::uint8_t, and also in the arguments of a
-// template. Linux x86_64 has one meaning for each of these names.
-inline text without_integer_aliases(arena& memory, text type) {
-    constexpr struct {
-        const char* alias;
-        const char* name;
-    } integers[] = {{"size_t", "unsigned long"},
-                    {"ptrdiff_t", "long"},
-                    {"int8_t", "signed char"},
-                    {"uint8_t", "unsigned char"},
-                    {"int16_t", "short"},
-                    {"uint16_t", "unsigned short"},
-                    {"int32_t", "int"},
-                    {"uint32_t", "unsigned int"},
-                    {"int64_t", "long"},
-                    {"uint64_t", "unsigned long"},
-                    {"uintptr_t", "unsigned long"},
-                    {"intptr_t", "long"}};
-    text_out made{memory};
-    std::size_t at = 0;
-    while (at < type.size()) {
-        std::size_t end = skip_word(type, at);
-        if (type.substr(at).starts_with("std::")) end = skip_word(type, at + 5);
-        const bool is_inside = at > 0 && type[at - 1] == ':';
-        text word = type.substr(at, end - at);
-        const text own = word.starts_with("std::") ? word.substr(5) : word;
-        for (const auto& each : integers) {
-            if (!is_inside && own == each.alias) word = each.name;
-        }
-        if (word.empty()) word = type.substr(at, 1);
-        made << word;
-        at = end > at ? end : at + 1;
-    }
-    return made.view();
-}
-
 // `void (*)()` and `int (*)[3]` have their star inside.
 inline text pointer_to(arena& memory, text type) {
     std::size_t star = 0;
@@ -31649,7 +31660,6 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         const text type = type_of_object(names, frame, function, sources, knowledge);
         element = element_of_class(names.memory(), type, container->classes);
         if (needs_compiler(element)) return unknown_type();
-        element = without_integer_aliases(names.memory(), element);
         evidence = type_evidence::source_text;
     }
     if (element.empty()) return unknown_type();

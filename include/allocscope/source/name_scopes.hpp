@@ -164,7 +164,6 @@ public:
         return !knowledge_.only_of(own).empty();  // `path` has an alias, or no inline namespace
     }
 
-protected:
     // `slot` in a member of ring<int>, whose body opens at `outer`, is ring<int>::slot. "" if the
     // function is a member of no such instance.
     text inner_class(std::size_t outer, text word) const {
@@ -177,6 +176,7 @@ protected:
         return {};
     }
 
+protected:
     // The name with the scopes around the function in which the debug information has it.
     text seen_by_function(text word) const {
         return knowledge_.qualified_in(word, plain_name(memory_, name_));

@@ -58,9 +58,13 @@ inline text path_in_files(arena& memory, const source_files& files, text own, te
             if (each->is_at(other->at - 2, "friend")) continue;
             text scope;
             text path = scopes.path_of_declared(*other, own, scope);
+            const bool is_inner_class = kind_of_block(*each, other->block) == block_kind::of_class;
+            if (path.empty() && is_inner_class) {  // of a template
+                path = scopes.inner_class(other->block, own);
+                scope = path.substr(0, path.size() - own.size());
+            }
             // With -g1 the function may be a member of that class, defined outside of it.
-            const bool may_be_own =
-                count < 2 && kind_of_block(*each, other->block) == block_kind::of_class;
+            const bool may_be_own = count < 2 && is_inner_class;
             if (written.size() != own.size()) {
                 if (!path.ends_with(joined(memory, "::", written))) continue;
                 scope = path.substr(0, path.size() - written.size());
@@ -104,12 +108,11 @@ inline bool has_alias_of_header(const source_files& files, text type, bool is_in
         if (word.empty() || knowledge.kind_of(word) >= name_kind::type) continue;
         for (std::size_t i = 1; i < files.size(); ++i) {  // behind the file itself
             const source_outline& header = *files[i];
-            for (const name_declaration* each = header.last_declared(word); each != nullptr;
-                 each = header.declared_before(*each)) {
-                const bool is_typedef = header.is_at(each->at, "typedef") &&
-                                        !header.is_any_at(each->at + 1, "struct union enum");
-                if (is_typedef || header.is_at(each->at + 1, "=")) return true;
-            }
+            const name_declaration* const last = header.last_declared(word);
+            if (last == nullptr) continue;
+            const bool is_typedef = header.is_at(last->at, "typedef") &&
+                                    !header.is_any_at(last->at + 1, "struct union enum");
+            if (is_typedef || header.is_at(last->at + 1, "=")) return true;
         }
     }
     return false;

@@ -118,10 +118,9 @@ public:
                 } else if (!is_of_library && !is_type_or_namespace(word) &&
                            !is_value_of_type(i, end)) {
                     return false;
-                } else if (!is_of_library && i > begin + 1 && file_.is_at(i - 2, ">") &&
-                           knowledge_.kind_of(word) == name_kind::undescribed &&
-                           class_named(word).at == 0) {
-                    return false;  // `traits<part>::type` may be an alias
+                } else if ((depth > 0 || i + 1 != end) && type.view().ends_with(">::") &&
+                           !is_known_member(word)) {
+                    return false;
                 }
                 // A class template may be an argument, of a parameter that is a template.
                 const bool may_be_bare = !known.empty() || is_argument;
@@ -261,6 +260,15 @@ public:
 
     ALLOCSCOPE_INLINE bool has_template_around() const noexcept { return !headers_.empty(); }
 
+    // Whether the argument `traits<part>::name` is a class. It may be an alias, of which compilers
+    // write what it stands for.
+    bool is_known_member(text name) const {
+        if (is_listed(name, "iterator const_iterator")) return true;
+        const found_token found = class_named(name);
+        const name_declaration* last = found.at != 0 ? found.file->last_declared(name) : nullptr;
+        return last != nullptr && kind_of_block(*found.file, last->block) == block_kind::of_class;
+    }
+
     // Whether the name at `at` ends an argument such as `mode::fast`: a value that a type has.
     bool is_value_of_type(std::size_t at, std::size_t end) const {
         return at + 1 < end && file_.is_any_at(at + 1, "> ,") &&
@@ -293,23 +301,11 @@ public:
     }
 
 private:
-    // Whether the type has a part behind the place of a name, as `void (*)(int)` and `int[3]`.
-    // Nothing more can be written behind that.
-    static bool is_declarator(text type) noexcept {
-        return type.size() > 1 && (type.ends_with(")") || type.ends_with("]"));
-    }
-
     // Whether the tokens from `first` to `last` are a whole type, or a whole argument.
     bool is_argument_at(std::size_t first, std::size_t last, std::size_t begin,
                         std::size_t end) const {
         return (first == begin || file_.is_any_at(first - 1, "< ,")) &&
                (last + 1 >= end || file_.is_any_at(last + 1, "> ,"));
-    }
-
-    // The element of an array, and of the arrays in it; other types are as they are.
-    static text element_of(text type) noexcept {
-        while (type.ends_with("]")) type = type.substr(0, type.rfind('['));
-        return type;
     }
 
     // Whether a variable with that type may be a copy in a lambda, where the debug information has
@@ -426,7 +422,7 @@ private:
                 (!local.has_more() || write(type, local.end + 1, local.behind, depth + 1));
             // `new row` makes the elements of `typedef int row[3]`.
             const bool is_all = depth == 0 && at == begin && at + 1 == end;
-            if (is_read) return is_all ? element_of(type.view()) : type.view();
+            if (is_read) return is_all ? element_of_array(type.view()) : type.view();
             if (local.is_of_function) at = end;
         }
         const bool is_local = local.what != local_name::kind::none && local.is_of_function;

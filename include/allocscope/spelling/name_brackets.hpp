@@ -180,6 +180,18 @@ ALLOCSCOPE_NOINLINE text first_argument(arena& memory, text bracketed) {
     return parts.empty() ? text{} : parts[0];
 }
 
+// Whether the type has a part behind the place of a name, as `void (*)(int)` and `int[3]`.
+// Nothing more can be written behind that.
+inline bool is_declarator(text type) noexcept {
+    return type.size() > 1 && (type.ends_with(")") || type.ends_with("]"));
+}
+
+// The element of an array, and of the arrays in it; other types are as they are.
+inline text element_of_array(text type) noexcept {
+    while (type.ends_with("]")) type = type.substr(0, type.rfind('['));
+    return type;
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_COOL_END

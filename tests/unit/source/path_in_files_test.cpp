@@ -82,7 +82,7 @@ TEST_CASE("path_in_files: a class of a header has the scopes that the header sho
     CHECK(type_of("sink = @new page", "app::store::add()",
                   "using namespace apart; namespace apart { struct page {}; }\n") == "page");
     CHECK(type_of("sink = @new page", "app::store::add()",
-                  "namespace apart { class other { friend class page; }; }\n") == "app::page");
+                  "namespace app { class store { friend class page; }; }\n") == "app::page");
     CHECK(type_of("sink = @new page", "add", "using namespace app;\n") == "app::page");
     CHECK(type_of("sink = @new page", "add",
                   "using namespace app; struct other { struct page {}; };\n") == "page");
@@ -143,7 +143,9 @@ TEST_CASE("path_in_files: a class that a typedef names has the scopes of the typ
 }
 
 TEST_CASE("path_in_files: a base that depends on a template has no names for the class") {
-    const source_file header{"namespace app {\nstruct page { int n; };\n}\n"};
+    const source_file header{
+        "namespace app {\nstruct page { int n; };\n"
+        "template <class T> struct ring { struct slot { T t; }; };\n}\n"};
     const std::string name = header.path().substr(header.path().rfind('/') + 1);
     const auto type_of = [&](const std::string& bases) {
         const marked_source marked{"#include \"" + name +
@@ -160,4 +162,14 @@ TEST_CASE("path_in_files: a base that depends on a template has no names for the
     CHECK(type_of("public virtual T, private lib::other<std::pair<T, T>>") == "app::page");
     CHECK(type_of("other") == "page");
     CHECK(type_of("T, other") == "page");
+    // A class in a template is another one in each instance.
+    const marked_source outside{"#include \"" + name +
+                                "\"\ntemplate <class T> void app::ring<T>::add() "
+                                "{ sink = @new slot; }"};
+    allocscope::symbolize::type_knowledge knowledge;
+    knowledge.kind = [](void*, allocscope::plain::text) {
+        return allocscope::symbolize::name_kind::undescribed;
+    };
+    CHECK(type_at(outside.path(), outside.line(), outside.column(), "app::ring<int>::add()",
+                  knowledge) == "app::ring<int>::slot");
 }

@@ -253,6 +253,7 @@ TEST_CASE("called_name: an alias of the element type") {
     CHECK(of("", "size_t") == "unsigned long");
     CHECK(of("", "std::pair<std::int64_t, shop::size_t>") == "std::pair<long, shop::size_t>");
     CHECK(of("", "std::int32_t*") == "int*");
+    CHECK(of("", "box<std::size_t>") == "box<unsigned long>");
     CHECK(of("typedef struct { int n; } part;", "part") == "part");
     CHECK(of("namespace a { using number = long; }", "number") == "number");
     CHECK(of("using number = long;\n#else\nusing number = int;", "number") == "number");

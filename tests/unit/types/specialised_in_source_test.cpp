@@ -34,3 +34,18 @@ TEST_CASE("specialised_in_source: which parameters are around a function") {
         "void a<T>::f() { @new std::pair<T, U>; }";
     CHECK(type_at_mark(limited, "void a<int>::f<char>()") == "std::pair<int, char>");
 }
+
+TEST_CASE("specialised_in_source: an argument that is a member of a template may be an alias") {
+    const auto made = [](const std::string& before, const std::string& type) {
+        return type_at_mark(before + "void f() { @new " + type + "; }", "f()");
+    };
+    CHECK(made("", "box<typename std::iterator_traits<part*>::value_type>") == "?");
+    CHECK(made("", "box<traits<int>::part>") == "?");
+    CHECK(made("struct part {}; ", "box<traits<int>::part>") == "?");
+    CHECK(made("using of_int = traits<int>; using value = of_int::part; ", "box<value>") == "?");
+    CHECK(made("template <class T> struct traits { struct part {}; };", "box<traits<int>::part>") ==
+          "box<traits<int>::part>");
+    CHECK(made("", "std::map<int, std::list<int>::iterator>") ==
+          "std::map<int, std::list<int>::iterator>");
+    CHECK(made("using value = std::iterator_traits<part*>::value_type; ", "box<value>") == "?");
+}

@@ -30946,6 +30946,7 @@ inline text type_of_compiled_function(text plain, bool is_nameless_part) noexcep
 inline text type_of_c_function(text name) noexcept {
     if (name == "__cxa_thread_atexit_impl") return "thread_local destructor";
     if (is_listed(name, "_dl_allocate_tls __tls_get_addr")) return "thread-local storage";
+    if (is_listed(name, "mktime timelocal tzset")) return "time zone";
     constexpr text of_texts =
         "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
         "__getdelim realpath getcwd _IO_file_doallocate "

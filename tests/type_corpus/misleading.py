@@ -274,7 +274,7 @@ LINES = [
     ("namespace m@ { template <class T> struct li { T* head; }; } namespace k@ { "
      "template <class T> using li = std::vector<T>; __attribute__((noinline)) void g() { "
      "keep(new li<pl>(3)); } } F { m@::li<int> l{}; keep(&l); k@::g(); }",
-     ["pl", "std::vector<pl>", "li<pl>"]),
+     ["pl", "std::vector<pl>", "li<pl>", "k@::li<pl>"]),
     # Whose arguments are they?
     ("struct d@ { template <class T> struct part { T v; }; }; template <class D> struct use@ { "
      "template <class T> void* as() { return new typename D::template part<T>(); } "

@@ -137,8 +137,8 @@ template <class A, class B> void node<A, B>::outside() { made(new app::box<B, A>
 // The debug information names the parameters of the primary template.
 template <class T> struct part { static void make() { made(new T); } };
 template <class T>
-struct part<T*> { using of = T; static void make() { made(new T); }  // row: ?
-    static void alias() { made(new of); } };  // row: ?
+struct part<T*> { using of = T; static void make() { made(new T); }
+    static void alias() { made(new of); } };
 template <> struct part<long> { using T = char; static void make() { made(new T); } };
 
 template <class T> struct base { using value = T; };

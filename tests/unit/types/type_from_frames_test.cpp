@@ -250,6 +250,7 @@ TEST_CASE("type_from_frames: functions of the C library") {
         return type_from_frames(frames_of(frames, line)).name;
     };
     CHECK(of({"__strdup", "realpath", "main"}) == "char");
+    CHECK(of({"", "timelocal", "main"}) == "time zone");
     CHECK(of({"", "_IO_fclose", "main"}) == "char");
     CHECK(of({"_IO_fdopen", "main"}) == "FILE");
     CHECK(of({"_IO_file_doallocate", "_IO_doallocbuf"}) == "char");

@@ -32490,7 +32490,6 @@ inline text as_headers_say(read_names& names, const code_frame& frame, const sou
         }
     }
     type = with_path(names.scratch(), files, type, function, knowledge, spelling.scopes());
-    if (!has_arguments) return type;
     return with_paths(names.scratch(), files, type, file, expression.type_begin,
                       expression.type_end, function, knowledge);
 }

@@ -35,6 +35,8 @@ TEST_CASE("path_in_files: a class of a header has the scopes that the header sho
     CHECK(type_of("sink = @new grid<int>") == "app::grid<int>");
     CHECK(type_of("sink = @new entry") == "app::store::entry");
     CHECK(type_of("sink = @new app::page") == "app::page");
+    CHECK(type_of("sink = @new store::entry") == "app::store::entry");
+    CHECK(type_of("sink = @new other::page") == "other::page");
     CHECK(type_of("page* p = (page*)@malloc(3 * sizeof *p)") == "app::page");
     CHECK(type_of("line* p = (line*)@malloc(sizeof(line) + 3)") == "app::line");
     CHECK(type_of("page* p = (page*)@malloc(sizeof(page) + 3)") == "?");

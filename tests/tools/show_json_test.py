@@ -97,7 +97,7 @@ def shows_groups(shown, old, new):
     # A histogram has only what is alive.
     alive = shown("histogram", "--by", "function", old)
     assert [group["name"].rstrip("()") for group in alive["groups"]] == ["make_large", "make_node"]
-    assert [each["name"] for each in shown("histogram", old)["groups"]] == ["?"]
+    assert [each["name"] for each in shown("histogram", old)["groups"]] == ["?", "node"]
     change = shown("histogram", "--by", "function", old, new)
     assert numbers(change["groups"], "name") == {"make_node": NODES}, change
 

@@ -404,7 +404,8 @@ inline text as_headers_say(read_names& names, const code_frame& frame, const sou
     const function_name& function = names.of(frame.function).parts;
     const text own = own_word(file, expression);
     const bool is_undescribed = spelling.is_undescribed(own);
-    if (!type.empty() && !is_undescribed && !type.ends_with(">")) return type;
+    const bool is_settled = !is_undescribed || type.starts_with("std::");
+    if (!type.empty() && is_settled && !type.ends_with(">")) return type;
     const source_files& files = included_files(sources, frame, file);
     const bool is_one_word = expression.type_end == expression.type_begin + 1;
     if (is_one_word && (type.empty() || (type == own && is_undescribed))) {

@@ -93,6 +93,8 @@ private:
                 for (const code_target& target : targets) {
                     const bool is_long = &target == targets;
                     if (target.address == 0 || !leads_out(target, from, part, is_long)) continue;
+                    const bool is_short = !is_long && !target.is_word;
+                    if (is_short && is_within_jump(at - short_bytes, part)) continue;
                     if (found.behind != 0) return {};
                     found = {at, target,
                              !target.is_word && functions_.allocates_at(target.address)};
@@ -126,6 +128,15 @@ private:
         if (to.range == nullptr) return is_long && code_.may_be_stub(target.address);
         return to.begins_at(target.address) &&
                (to.range->value != part.value || to.unit != from.unit);
+    }
+
+    // Whether the byte belongs to the distance of a long jump to a function.
+    bool is_within_jump(std::uint64_t byte, const address_range& part) const {
+        for (std::uint64_t end = byte + 1; end < byte + long_bytes && end <= part.high; ++end) {
+            const std::uint64_t target = code_.long_jump_before(end);
+            if (target != 0 && functions_.anywhere_at(target).begins_at(target)) return true;
+        }
+        return false;
     }
 
     // What clang has described seems to be a long jump, whatever it is.

@@ -17900,7 +17900,8 @@ ALLOCSCOPE_FAST_PATH void* hooked_realloc(
 ALLOCSCOPE_FAST_PATH void hooked_free(void* block,
                                       [[maybe_unused]] const char* called = "free") noexcept {
     if (ALLOCSCOPE_UNLIKELY(process.entry.concerns_free_of(block))) {
-        // Only a free that is looked up makes this check.
+        // The first event of the process, or a gate that was wiped. Only a free that is looked up
+        // makes this check.
         if (begins_with_first_event && !gate::may_have_records(process.entry.word())) {
             ALLOCSCOPE_PRIVATE_FIRST_EVENT(process.entry.word(), called, watched_first_free,
                                            unready_free, block)
@@ -21981,6 +21982,42 @@ inline text without_unnamed_namespaces(arena& memory, text type) {
         type = joined(memory, type.substr(0, at), type.substr(at + unnamed.size()));
     }
     return type;
+}
+
+// A type as compilers describe it: `unsigned char` for std::uint8_t, and also in the arguments of a
+// template. Linux x86_64 has one meaning for each of these names.
+inline text without_integer_aliases(arena& memory, text type) {
+    constexpr struct {
+        const char* alias;
+        const char* name;
+    } integers[] = {{"size_t", "unsigned long"},
+                    {"ptrdiff_t", "long"},
+                    {"int8_t", "signed char"},
+                    {"uint8_t", "unsigned char"},
+                    {"int16_t", "short"},
+                    {"uint16_t", "unsigned short"},
+                    {"int32_t", "int"},
+                    {"uint32_t", "unsigned int"},
+                    {"int64_t", "long"},
+                    {"uint64_t", "unsigned long"},
+                    {"uintptr_t", "unsigned long"},
+                    {"intptr_t", "long"}};
+    text_out made{memory};
+    std::size_t at = 0;
+    while (at < type.size()) {
+        std::size_t end = skip_word(type, at);
+        if (type.substr(at).starts_with("std::")) end = skip_word(type, at + 5);
+        const bool is_inside = at > 0 && type[at - 1] == ':';
+        text word = type.substr(at, end - at);
+        const text own = word.starts_with("std::") ? word.substr(5) : word;
+        for (const auto& each : integers) {
+            if (!is_inside && own == each.alias) word = each.name;
+        }
+        if (word.empty()) word = type.substr(at, 1);
+        made << word;
+        at = end > at ? end : at + 1;
+    }
+    return made.view();
 }
 
 }  // namespace symbolize
@@ -31326,62 +31363,24 @@ inline text class_with_member(const source_outline& file, std::size_t name,
     return function.components[count - 2].name;
 }
 
-// The type of such a member if the file, or a header that it includes, defines the class.
-inline text type_of_member(read_names& names, const code_frame& frame, const source_outline& file,
-                           std::size_t name, source_cache& sources,
-                           const type_knowledge& knowledge) {
-    const function_name& function = names.of(frame.function).parts;
+// The type of such a member if one of the files of `knowledge` defines the class.
+inline text type_of_member(arena& memory, const function_name& function, const source_outline& file,
+                           std::size_t name, const type_knowledge& knowledge) {
     const text owner = class_with_member(file, name, function);
     if (owner.empty()) return {};
-    const found_token open = class_in_files(included_files(sources, frame, file), owner);
+    const source_files& files = *knowledge.files;
+    const found_token open = class_in_files(files, owner);
     // Only the arguments of the function's own class are known.
     const bool is_own = !file.is_any_at(name - 1, ". ->") && has_arguments(function);
     if (open.at == 0 || (!is_own && open.file->is_class_template(owner))) return {};
     const declared_variable found = object_of(
         *open.file, member_of(*open.file, open.at, file.text_at(name)), file.is_at(name + 1, "->"));
+    if (!found.is_known()) return {};
     const text written = text_between(*open.file, found.begin, found.end);
-    const source_files& files = included_files(sources, frame, file);
-    if (!found.is_known() || has_alias_of_header(files, written, false, knowledge)) return {};
-    const text type = spelled_elsewhere(names.scratch(), *open.file, found.at, found.begin,
-                                        found.end, function, knowledge);
-    return with_paths(names.scratch(), files, type, *open.file, found.begin, found.end, function,
-                      knowledge);
-}
-
-// A type as compilers describe it: `unsigned char` for std::uint8_t, and also in the arguments of a
-// template. Linux x86_64 has one meaning for each of these names.
-inline text without_integer_aliases(arena& memory, text type) {
-    constexpr struct {
-        const char* alias;
-        const char* name;
-    } integers[] = {{"size_t", "unsigned long"},
-                    {"ptrdiff_t", "long"},
-                    {"int8_t", "signed char"},
-                    {"uint8_t", "unsigned char"},
-                    {"int16_t", "short"},
-                    {"uint16_t", "unsigned short"},
-                    {"int32_t", "int"},
-                    {"uint32_t", "unsigned int"},
-                    {"int64_t", "long"},
-                    {"uint64_t", "unsigned long"},
-                    {"uintptr_t", "unsigned long"},
-                    {"intptr_t", "long"}};
-    text_out made{memory};
-    std::size_t at = 0;
-    while (at < type.size()) {
-        std::size_t end = skip_word(type, at);
-        if (type.substr(at).starts_with("std::")) end = skip_word(type, at + 5);
-        const bool is_inside = at > 0 && type[at - 1] == ':';
-        text word = type.substr(at, end - at);
-        const text own = word.starts_with("std::") ? word.substr(5) : word;
-        for (const auto& each : integers) {
-            if (!is_inside && own == each.alias) word = each.name;
-        }
-        if (word.empty()) word = type.substr(at, 1);
-        made << word;
-        at = end > at ? end : at + 1;
-    }
-    return made.view();
+    if (has_alias_of_header(files, written, false, knowledge)) return {};
+    const text type = spelled_elsewhere(memory, *open.file, found.at, found.begin, found.end,
+                                        function, knowledge);
+    return with_paths(memory, files, type, *open.file, found.begin, found.end, function, knowledge);
 }
 
 // The type of the object whose member function or constructor is called at the place of a frame, as
@@ -31401,13 +31400,14 @@ inline text type_of_object(read_names& names, const code_frame& frame, text func
     type_knowledge more = knowledge.elsewhere();
     more.files = &files;
     text type;
-    if (may_be_member) type = type_of_member(names, frame, *file, name, sources, more);
+    const function_name& caller = names.of(frame.function).parts;
+    if (may_be_member) type = type_of_member(names.scratch(), caller, *file, name, more);
     if (type.empty() && is_object) {
         const text written = text_between(*file, object.begin, object.end);
-        if (has_alias_of_header(files, written, false, knowledge)) return {};
+        if (has_alias_of_header(files, written, false, more)) return {};
         type = spelled_at(names, frame, *file, at, object.begin, object.end, more);
-        type = with_paths(names.scratch(), files, type, *file, object.begin, object.end,
-                          names.of(frame.function).parts, more);
+        type =
+            with_paths(names.scratch(), files, type, *file, object.begin, object.end, caller, more);
     }
     return names.made(without_integer_aliases(names.scratch(), type));
 }

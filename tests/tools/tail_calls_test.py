@@ -113,6 +113,19 @@ HELPER = r"""
 extern "C" void* make_helped(size_t bytes) { return malloc(bytes); }
 extern "C" void* made_here() { void* made = malloc(72); *(char*)made = 1; return made; }
 """
+# Two bytes of the distance of the jump to make_far(), 7b ed, are those of a jump to near() as well.
+DISGUISED = r"""
+#include <cstdlib>
+__attribute__((noipa)) static void* make_far();
+extern "C" {
+__attribute__((noipa)) int near() { return 3; }
+__attribute__((noipa)) void* make_disguised() { return make_far(); }
+}
+asm(".pushsection .text; .skip 0xed7b; .popsection");
+static void* make_far() { void* made = malloc(80); *(char*)made = 1; return made; }
+void* make_other() { return make_far(); }  // or make_far() alone would tell who jumped to it
+int main() { return near() + (make_disguised() == nullptr) - 3; }
+"""
 
 
 def line_of(source, part):
@@ -177,6 +190,20 @@ def check(recorder, compiler, flags):
     assert replaced[64][0] == "libreplaces.so.cpp", (flags, replaced)
 
 
+def check_disguised(recorder, compiler, folder):
+    """With -g1 g++ does not describe the jump, so the machine code is looked through."""
+    path = folder / "disguised.cpp"
+    path.write_text(DISGUISED)
+    made = folder / "disguised"
+    subprocess.run([compiler, "-g1", "-O2", "-fcf-protection=none", "-fno-toplevel-reorder",
+                    "-fno-reorder-functions", str(path), "-o", str(made)], check=True)
+    code = subprocess.run(["objdump", "-d", made], stdout=subprocess.PIPE, text=True, check=True)
+    assert "e9 7b ed 00 00" in code.stdout, "or the test tests nothing"
+    [row] = [row for row in recorder.report([made])["rows"] if row["bytes"] == 80]
+    functions = [frame["function"] for frame in row["frames"]]
+    assert functions[:3] == ["make_far()", "make_disguised", "main"], functions
+
+
 def main():
     program, compiler = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
@@ -190,6 +217,8 @@ def main():
                 flags_of_builds.append((f"-fuse-ld={linker}",))
         for flags in flags_of_builds:
             check(recorder, compiler, flags)
+        if "clang" not in compiler:
+            check_disguised(recorder, compiler, recorder.folder)
 
 
 if __name__ == "__main__":

@@ -154,7 +154,7 @@ void program_report::in_own_process(bool wants_rows, const Work& work) const {
 }
 
 std::string output_paths::path_with(const recorded_program& program) const {
-    // Each recorded program says itself how it is called.
+    // A program chooses its name. These two would lead out of the folder.
     const bool is_folder = program.name == "." || program.name == "..";
     std::string path;
     for (std::size_t i = 0; i < pattern_.size(); ++i) {

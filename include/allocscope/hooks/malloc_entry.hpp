@@ -371,7 +371,8 @@ ALLOCSCOPE_FAST_PATH void* hooked_realloc(
 ALLOCSCOPE_FAST_PATH void hooked_free(void* block,
                                       [[maybe_unused]] const char* called = "free") noexcept {
     if (ALLOCSCOPE_UNLIKELY(process.entry.concerns_free_of(block))) {
-        // Only a free that is looked up makes this check.
+        // The first event of the process, or a gate that was wiped. Only a free that is looked up
+        // makes this check.
         if (begins_with_first_event && !gate::may_have_records(process.entry.word())) {
             ALLOCSCOPE_PRIVATE_FIRST_EVENT(process.entry.word(), called, watched_first_free,
                                            unready_free, block)

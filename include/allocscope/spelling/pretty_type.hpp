@@ -498,6 +498,42 @@ inline text without_unnamed_namespaces(arena& memory, text type) {
     return type;
 }
 
+// A type as compilers describe it: `unsigned char` for std::uint8_t, and also in the arguments of a
+// template. Linux x86_64 has one meaning for each of these names.
+inline text without_integer_aliases(arena& memory, text type) {
+    constexpr struct {
+        const char* alias;
+        const char* name;
+    } integers[] = {{"size_t", "unsigned long"},
+                    {"ptrdiff_t", "long"},
+                    {"int8_t", "signed char"},
+                    {"uint8_t", "unsigned char"},
+                    {"int16_t", "short"},
+                    {"uint16_t", "unsigned short"},
+                    {"int32_t", "int"},
+                    {"uint32_t", "unsigned int"},
+                    {"int64_t", "long"},
+                    {"uint64_t", "unsigned long"},
+                    {"uintptr_t", "unsigned long"},
+                    {"intptr_t", "long"}};
+    text_out made{memory};
+    std::size_t at = 0;
+    while (at < type.size()) {
+        std::size_t end = skip_word(type, at);
+        if (type.substr(at).starts_with("std::")) end = skip_word(type, at + 5);
+        const bool is_inside = at > 0 && type[at - 1] == ':';
+        text word = type.substr(at, end - at);
+        const text own = word.starts_with("std::") ? word.substr(5) : word;
+        for (const auto& each : integers) {
+            if (!is_inside && own == each.alias) word = each.name;
+        }
+        if (word.empty()) word = type.substr(at, 1);
+        made << word;
+        at = end > at ? end : at + 1;
+    }
+    return made.view();
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_COLD_END

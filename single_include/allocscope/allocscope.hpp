@@ -11515,6 +11515,14 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
+// Where the module lies, and what the loader knows of it.
+struct holding_module {
+    std::uintptr_t start = 0;  // of its ELF header; 0: no module
+    std::uintptr_t end = 0;
+    std::uintptr_t index = 0;  // of .eh_frame_hdr; 0: it has none
+    const link_map* loaded = nullptr;
+};
+
 // The segments of the program itself, which the kernel has mapped.
 inline module_segments segments_of_program(const link_map& program) noexcept {
     module_segments found;
@@ -11524,54 +11532,60 @@ inline module_segments segments_of_program(const link_map& program) noexcept {
     return found;
 }
 
-// Whether the module holds the address. `out` then says where the module and its table lie.
+// Whether the module holds the address. `out` then says where the module and its index lie.
 ALLOCSCOPE_NOINLINE bool describe_if_holds(const module_segments& module, std::uintptr_t address,
-                                           struct dl_find_object& out) noexcept {
+                                           holding_module& out) noexcept {
     constexpr std::uintptr_t page = 4096;
     std::uintptr_t low = ~std::uintptr_t{0};
     std::uintptr_t high = 0;
-    std::uintptr_t table = 0;
+    std::uintptr_t index = 0;
     for (std::size_t i = 0; i < module.count; ++i) {
         const Elf64_Phdr& each = module.first[i];
         const std::uintptr_t begin = module.base + each.p_vaddr;
-        if (each.p_type == PT_GNU_EH_FRAME) table = begin;
+        if (each.p_type == PT_GNU_EH_FRAME) index = begin;
         if (each.p_type != PT_LOAD) continue;
         if ((begin & ~(page - 1)) < low) low = begin & ~(page - 1);
         if (begin + each.p_memsz > high) high = begin + each.p_memsz;
     }
     if (address < low || address >= high) return false;
-    out.dlfo_map_start = reinterpret_cast<void*>(low);
-    out.dlfo_map_end = reinterpret_cast<void*>(high);
-    out.dlfo_eh_frame = reinterpret_cast<void*>(table);
+    out.start = low;
+    out.end = high;
+    out.index = index;
     return true;
 }
 
 // For glibc before 2.35. Finds only modules that were loaded with the program: they stay until its
 // end, and their part of the loader's list, up to the loader itself, never changes.
-ALLOCSCOPE_NOINLINE bool find_start_module(std::uintptr_t address,
-                                           struct dl_find_object& out) noexcept {
-    link_map* each = _r_debug.r_map;
-    if (each == nullptr) return false;
+ALLOCSCOPE_NOINLINE holding_module find_start_module(std::uintptr_t address) noexcept {
+    holding_module found;
+    const link_map* each = _r_debug.r_map;
+    if (each == nullptr) return found;
     module_segments module = segments_of_program(*each);
-    while (!describe_if_holds(module, address, out)) {
-        if (each->l_addr == _r_debug.r_ldbase || each->l_next == nullptr) return false;
+    while (!describe_if_holds(module, address, found)) {
+        if (each->l_addr == _r_debug.r_ldbase || each->l_next == nullptr) return found;
         each = each->l_next;
         module = {};
         find_module_segments(each->l_addr, module);
     }
-    out.dlfo_link_map = each;
-    return true;
+    found.loaded = each;
+    return found;
 }
 
-// Returns false when no module holds it or, before glibc 2.35, none that was loaded with the
-// program.
-inline bool find_holding_module(std::uintptr_t address, struct dl_find_object& out) noexcept {
-    if (!can_tell_modules()) return find_start_module(address, out);
-    if (_dl_find_object(reinterpret_cast<void*>(address), &out) != 0) return false;
-    if (out.dlfo_link_map == _r_debug.r_map && out.dlfo_link_map != nullptr) {
-        describe_if_holds(segments_of_program(*out.dlfo_link_map), address, out);
+// Finds none when no module holds the address or, before glibc 2.35, none that was loaded with the
+// program. Not inlined, because the loader's answer takes 100 bytes of stack.
+ALLOCSCOPE_NOINLINE holding_module find_holding_module(std::uintptr_t address) noexcept {
+    if (!can_tell_modules()) return find_start_module(address);
+    holding_module found;
+    struct dl_find_object answer;
+    if (_dl_find_object(reinterpret_cast<void*>(address), &answer) != 0) return found;
+    found.start = reinterpret_cast<std::uintptr_t>(answer.dlfo_map_start);
+    found.end = reinterpret_cast<std::uintptr_t>(answer.dlfo_map_end);
+    found.index = reinterpret_cast<std::uintptr_t>(answer.dlfo_eh_frame);
+    found.loaded = answer.dlfo_link_map;
+    if (found.loaded == _r_debug.r_map && found.loaded != nullptr) {
+        describe_if_holds(segments_of_program(*found.loaded), address, found);
     }
-    return true;
+    return found;
 }
 
 }  // namespace detail
@@ -11745,16 +11759,19 @@ ALLOCSCOPE_INLINE void read_fingerprint(module_identity& found) noexcept {
         fingerprint_of(reinterpret_cast<const void*>(found.start), found.loaded->l_name);
 }
 
-// The module that holds `address`.
-ALLOCSCOPE_NOINLINE module_identity identify_module(std::uintptr_t address) noexcept {
+ALLOCSCOPE_NOINLINE module_identity identify(const holding_module& module) noexcept {
     module_identity found;
-    struct dl_find_object object;
-    if (!find_holding_module(address, object)) return found;
-    found.start = reinterpret_cast<std::uintptr_t>(object.dlfo_map_start);
-    found.size = reinterpret_cast<std::uintptr_t>(object.dlfo_map_end) - found.start;
-    found.loaded = object.dlfo_link_map;
+    if (module.start == 0) return found;
+    found.start = module.start;
+    found.size = module.end - module.start;
+    found.loaded = module.loaded;
     if (!is_loaded_with_program(found.loaded)) read_fingerprint(found);
     return found;
+}
+
+// The module that holds `address`.
+ALLOCSCOPE_NOINLINE module_identity identify_module(std::uintptr_t address) noexcept {
+    return identify(find_holding_module(address));
 }
 
 // Keeps for good what reports will have to know of a module that may be unloaded. Not called in a
@@ -12055,11 +12072,13 @@ namespace eh_frame_detail {
 
 constexpr unsigned most_scanned_records = 10000;
 
-// The number at `index` of the pairs; `which` is 0 for the code, 4 for the record.
-ALLOCSCOPE_INLINE std::int32_t table_number(byte_view table, std::uint64_t index,
+// The number at `index` of the pairs, which is in the table; `which` is 0 for the code, 4 for the
+// record.
+ALLOCSCOPE_INLINE std::int32_t table_number(const byte_view& table, std::uint64_t index,
                                             unsigned which) noexcept {
-    byte_cursor in{table, index * eh_frame_entry_bytes + which};
-    return static_cast<std::int32_t>(in.u32());
+    std::int32_t number = 0;
+    std::memcpy(&number, table.data + index * eh_frame_entry_bytes + which, sizeof number);
+    return number;
 }
 
 // Finds the record for `code`, if there is one: the last that does not begin after it.
@@ -12171,6 +12190,9 @@ ALLOCSCOPE_NOINLINE const std::uint8_t* take_usual_steps(cfi_rows& rows, const s
             if (distance > ahead) break;
             ahead -= distance;
             at += 1;
+            if (end - at < 2 || at[0] != 0x0e || at[1] >= 0x80) continue;
+            cfa_offset = at[1];  // as in most rows
+            at += 2;
             continue;
         }
         if (code == 0x0a) {
@@ -12550,12 +12572,10 @@ inline bool is_return_address(std::uintptr_t address) noexcept {
     constexpr std::uintptr_t lowest = 4096;
     constexpr std::uintptr_t highest = std::uintptr_t{1} << 47U;
     if (address < lowest || address >= highest) return false;
-    struct dl_find_object found;
-    if (!find_holding_module(address, found)) return !can_tell_modules();
+    const holding_module module = find_holding_module(address);
+    if (module.start == 0) return !can_tell_modules();
     module_segments segments;
-    if (!find_module_segments(reinterpret_cast<std::uintptr_t>(found.dlfo_map_start), segments)) {
-        return false;
-    }
+    if (!find_module_segments(module.start, segments)) return false;
     const ElfW(Phdr)* code = segments.holder_of(address - 1, PF_R | PF_X);
     if (code == nullptr) return false;
     const std::uintptr_t low = segments.base + code->p_vaddr;
@@ -12708,20 +12728,9 @@ ALLOCSCOPE_INLINE bool find_segment(const module_segments& segments, std::uintpt
     return true;
 }
 
-struct module_place {
-    std::uintptr_t start = 0;  // where its ELF header is
-    std::uintptr_t index = 0;  // where .eh_frame_hdr is; 0: no such module, or no table
-};
-
-ALLOCSCOPE_NOINLINE module_place find_module(std::uintptr_t pc) noexcept {
-    struct dl_find_object found;
-    if (!find_holding_module(pc, found)) return {};
-    return {reinterpret_cast<std::uintptr_t>(found.dlfo_map_start),
-            reinterpret_cast<std::uintptr_t>(found.dlfo_eh_frame)};
-}
-
-ALLOCSCOPE_NOINLINE bool find_live_image(std::uintptr_t pc, eh_frame_image& image) noexcept {
-    const module_place module = find_module(pc);
+// The tables for code in `module`. Returns false when it has none, or there is no such module.
+ALLOCSCOPE_NOINLINE bool find_live_image(const holding_module& module, std::uintptr_t code,
+                                         eh_frame_image& image) noexcept {
     image.index_address = module.index;
     module_segments segments;
     if (module.index == 0 || !find_module_segments(module.start, segments) ||
@@ -12730,7 +12739,7 @@ ALLOCSCOPE_NOINLINE bool find_live_image(std::uintptr_t pc, eh_frame_image& imag
     }
     const eh_frame_header header = read_eh_frame_header(image.index, image.index_address);
     if (!header.is_valid) return false;
-    find_segment(segments, pc, image.code);
+    find_segment(segments, code, image.code);
     image.frames = image.index;
     return image.index.holds(header.frames_address) ||
            find_segment(segments, header.frames_address, image.frames);
@@ -12744,10 +12753,12 @@ ALLOCSCOPE_NOINLINE unwind_rule rule_without_table(std::uintptr_t pc) noexcept {
 }  // namespace cfi_to_rule_detail
 
 // The rule for the frame that continues at the return address `pc`, which may be any number.
-ALLOCSCOPE_INLINE unwind_rule find_unwind_rule(std::uintptr_t pc) noexcept {
+// `module` holds the byte before it.
+ALLOCSCOPE_INLINE unwind_rule find_unwind_rule(std::uintptr_t pc,
+                                               const holding_module& module) noexcept {
     unwind_rule rule{};
     eh_frame_image image;
-    if (pc != 0 && cfi_to_rule_detail::find_live_image(pc - 1, image)) {
+    if (cfi_to_rule_detail::find_live_image(module, pc - 1, image)) {
         rule = rule_from_eh_frame(image, pc);
     }
     if (rule.kind != rule_kind::unknown) return rule;
@@ -12930,14 +12941,16 @@ private:
     }
 
     ALLOCSCOPE_SLOW_PATH const unwind_rule& find_and_keep(std::uintptr_t pc) noexcept {
-        unkept_ = find_unwind_rule(pc);
-        keep_found(pc, unkept_);
+        const holding_module module = find_holding_module(pc - 1);
+        unkept_ = find_unwind_rule(pc, module);
+        keep_found(pc, unkept_, module);
         return unkept_;
     }
 
     // A separate function, so that the search above does not need stack space for this, too.
-    ALLOCSCOPE_SLOW_PATH void keep_found(std::uintptr_t pc, unwind_rule& found) noexcept {
-        const module_identity from = identify_module(pc - 1);
+    ALLOCSCOPE_SLOW_PATH void keep_found(std::uintptr_t pc, unwind_rule& found,
+                                         const holding_module& module) noexcept {
+        const module_identity from = identify(module);
         // No module is here now, but one may be loaded later.
         if (from.start == 0 && found.kind == rule_kind::unknown) return;
         found.life = from.life;
@@ -38271,9 +38284,9 @@ inline function_code function_around(std::uintptr_t address) noexcept {
     function_code found;
     eh_frame_image image;
     frame_description about;
-    const cfi_to_rule_detail::module_place place = cfi_to_rule_detail::find_module(address);
-    if (place.index == 0 || !find_module_segments(place.start, found.module) ||
-        !cfi_to_rule_detail::find_live_image(address, image) ||
+    const holding_module holder = find_holding_module(address);
+    if (!cfi_to_rule_detail::find_live_image(holder, address, image) ||
+        !find_module_segments(holder.start, found.module) ||
         find_frame_description(image, address, about) != fde_search::found) {
         return found;
     }
@@ -38335,8 +38348,7 @@ inline std::uintptr_t callee_at(const function_code& in, std::uintptr_t address)
 // The address of a function of another module, in the form that callee_at() gives.
 inline std::uintptr_t entry_of(std::uintptr_t address) noexcept {
     module_segments module;
-    if (address == 0 ||
-        !find_module_segments(cfi_to_rule_detail::find_module(address).start, module)) {
+    if (address == 0 || !find_module_segments(find_holding_module(address).start, module)) {
         return address;
     }
     return behind_stub(module, address);

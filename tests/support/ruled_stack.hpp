@@ -7,6 +7,7 @@
 
 #include <allocscope/platform/stack_bounds.hpp>
 #include <allocscope/unwind/cfi_to_rule.hpp>
+#include <allocscope/unwind/holding_module.hpp>
 #include <allocscope/unwind/unwind_rule.hpp>
 
 #include <cstddef>
@@ -16,6 +17,11 @@
 
 namespace allocscope_test {
 
+inline allocscope::detail::unwind_rule unwind_rule_at(std::uintptr_t pc) {
+    using namespace allocscope::detail;
+    return find_unwind_rule(pc, find_holding_module(pc - 1));
+}
+
 // Return addresses, in groups of equal rules.
 inline std::vector<std::vector<std::uintptr_t>> code_by_rule() {
     std::vector<std::vector<std::uintptr_t>> groups;
@@ -24,7 +30,7 @@ inline std::vector<std::vector<std::uintptr_t>> code_by_rule() {
     std::vector<unwind_rule> rules;
     const auto start = reinterpret_cast<std::uintptr_t>(&std::qsort);
     for (std::uintptr_t pc = start - 20000; pc < start + 20000; ++pc) {
-        const unwind_rule rule = allocscope::detail::find_unwind_rule(pc);
+        const unwind_rule rule = unwind_rule_at(pc);
         const bool leads_on =
             rule.kind == rule_kind::from_sp && !rule.restores_bp && rule.cfa_offset <= 160;
         if (!leads_on && rule.kind != rule_kind::frame_pointer) continue;
@@ -58,7 +64,7 @@ public:
         for (std::size_t& at : return_words_) {
             at = cfa - 1;
             words_[at] = any(any_group());
-            const auto rule = allocscope::detail::find_unwind_rule(words_[at]);
+            const auto rule = unwind_rule_at(words_[at]);
             if (rule.kind == allocscope::detail::rule_kind::from_sp) {
                 cfa += static_cast<std::size_t>(rule.cfa_offset) / 8;
             } else {

@@ -106,10 +106,11 @@ private:
                                  reinterpret_cast<std::uintptr_t>(&std::snprintf),
                                  reinterpret_cast<std::uintptr_t>(&find_unwind_rule)}) {
             for (std::uintptr_t i = 0; i < 60000; ++i) {
-                const unwind_rule rule = find_unwind_rule(start - 30000 + i);
+                const std::uintptr_t pc = start - 30000 + i;
+                const unwind_rule rule = find_unwind_rule(pc, find_holding_module(pc - 1));
                 unsigned& count = counts_[static_cast<std::size_t>(rule.kind)];
                 if (count++ >= 400) continue;
-                code_.push_back({start - 30000 + i, rule});
+                code_.push_back({pc, rule});
                 if (rule.kind == rule_kind::frame_pointer ||
                     (rule.kind == rule_kind::from_sp && rule.cfa_offset <= 512)) {
                     leading_.push_back(code_.back());

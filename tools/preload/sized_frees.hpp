@@ -61,9 +61,9 @@ public:
             at_start_.store(private_function_at_start(name_), memory_order::relaxed);
             is_start_known_.store(true, memory_order::release);
         }
-        struct dl_find_object module;
-        if (find_holding_module(reinterpret_cast<std::uintptr_t>(caller), module)) {
-            const std::uintptr_t found = private_function(*module.dlfo_link_map, name_);
+        const holding_module module = find_holding_module(reinterpret_cast<std::uintptr_t>(caller));
+        if (module.loaded != nullptr) {
+            const std::uintptr_t found = private_function(*module.loaded, name_);
             if (found != 0) return found;
         }
         return at_start_.load(memory_order::relaxed);

@@ -23,7 +23,8 @@
 #include <allocscope/binary/byte_cursor.hpp>
 #include <allocscope/binary/eh_frame.hpp>
 
-#include <cstdint>  // int32_t, int64_t, uint8_t, uint32_t, uint64_t
+#include <cstdint>  // int32_t, int64_t, uint8_t, uint64_t
+#include <cstring>  // memcpy
 
 ALLOCSCOPE_COOL_BEGIN
 
@@ -76,11 +77,13 @@ namespace eh_frame_detail {
 
 constexpr unsigned most_scanned_records = 10000;
 
-// The number at `index` of the pairs; `which` is 0 for the code, 4 for the record.
-ALLOCSCOPE_INLINE std::int32_t table_number(byte_view table, std::uint64_t index,
+// The number at `index` of the pairs, which is in the table; `which` is 0 for the code, 4 for the
+// record.
+ALLOCSCOPE_INLINE std::int32_t table_number(const byte_view& table, std::uint64_t index,
                                             unsigned which) noexcept {
-    byte_cursor in{table, index * eh_frame_entry_bytes + which};
-    return static_cast<std::int32_t>(in.u32());
+    std::int32_t number = 0;
+    std::memcpy(&number, table.data + index * eh_frame_entry_bytes + which, sizeof number);
+    return number;
 }
 
 // Finds the record for `code`, if there is one: the last that does not begin after it.

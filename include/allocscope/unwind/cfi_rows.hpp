@@ -70,6 +70,9 @@ ALLOCSCOPE_NOINLINE const std::uint8_t* take_usual_steps(cfi_rows& rows, const s
             if (distance > ahead) break;
             ahead -= distance;
             at += 1;
+            if (end - at < 2 || at[0] != 0x0e || at[1] >= 0x80) continue;
+            cfa_offset = at[1];  // as in most rows
+            at += 2;
             continue;
         }
         if (code == 0x0a) {

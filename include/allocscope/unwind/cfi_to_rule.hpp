@@ -124,20 +124,9 @@ ALLOCSCOPE_INLINE bool find_segment(const module_segments& segments, std::uintpt
     return true;
 }
 
-struct module_place {
-    std::uintptr_t start = 0;  // where its ELF header is
-    std::uintptr_t index = 0;  // where .eh_frame_hdr is; 0: no such module, or no table
-};
-
-ALLOCSCOPE_NOINLINE module_place find_module(std::uintptr_t pc) noexcept {
-    struct dl_find_object found;
-    if (!find_holding_module(pc, found)) return {};
-    return {reinterpret_cast<std::uintptr_t>(found.dlfo_map_start),
-            reinterpret_cast<std::uintptr_t>(found.dlfo_eh_frame)};
-}
-
-ALLOCSCOPE_NOINLINE bool find_live_image(std::uintptr_t pc, eh_frame_image& image) noexcept {
-    const module_place module = find_module(pc);
+// The tables for code in `module`. Returns false when it has none, or there is no such module.
+ALLOCSCOPE_NOINLINE bool find_live_image(const holding_module& module, std::uintptr_t code,
+                                         eh_frame_image& image) noexcept {
     image.index_address = module.index;
     module_segments segments;
     if (module.index == 0 || !find_module_segments(module.start, segments) ||
@@ -146,7 +135,7 @@ ALLOCSCOPE_NOINLINE bool find_live_image(std::uintptr_t pc, eh_frame_image& imag
     }
     const eh_frame_header header = read_eh_frame_header(image.index, image.index_address);
     if (!header.is_valid) return false;
-    find_segment(segments, pc, image.code);
+    find_segment(segments, code, image.code);
     image.frames = image.index;
     return image.index.holds(header.frames_address) ||
            find_segment(segments, header.frames_address, image.frames);
@@ -160,10 +149,12 @@ ALLOCSCOPE_NOINLINE unwind_rule rule_without_table(std::uintptr_t pc) noexcept {
 }  // namespace cfi_to_rule_detail
 
 // The rule for the frame that continues at the return address `pc`, which may be any number.
-ALLOCSCOPE_INLINE unwind_rule find_unwind_rule(std::uintptr_t pc) noexcept {
+// `module` holds the byte before it.
+ALLOCSCOPE_INLINE unwind_rule find_unwind_rule(std::uintptr_t pc,
+                                               const holding_module& module) noexcept {
     unwind_rule rule{};
     eh_frame_image image;
-    if (pc != 0 && cfi_to_rule_detail::find_live_image(pc - 1, image)) {
+    if (cfi_to_rule_detail::find_live_image(module, pc - 1, image)) {
         rule = rule_from_eh_frame(image, pc);
     }
     if (rule.kind != rule_kind::unknown) return rule;

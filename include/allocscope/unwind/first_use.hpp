@@ -56,9 +56,9 @@ inline function_code function_around(std::uintptr_t address) noexcept {
     function_code found;
     eh_frame_image image;
     frame_description about;
-    const cfi_to_rule_detail::module_place place = cfi_to_rule_detail::find_module(address);
-    if (place.index == 0 || !find_module_segments(place.start, found.module) ||
-        !cfi_to_rule_detail::find_live_image(address, image) ||
+    const holding_module holder = find_holding_module(address);
+    if (!cfi_to_rule_detail::find_live_image(holder, address, image) ||
+        !find_module_segments(holder.start, found.module) ||
         find_frame_description(image, address, about) != fde_search::found) {
         return found;
     }
@@ -120,8 +120,7 @@ inline std::uintptr_t callee_at(const function_code& in, std::uintptr_t address)
 // The address of a function of another module, in the form that callee_at() gives.
 inline std::uintptr_t entry_of(std::uintptr_t address) noexcept {
     module_segments module;
-    if (address == 0 ||
-        !find_module_segments(cfi_to_rule_detail::find_module(address).start, module)) {
+    if (address == 0 || !find_module_segments(find_holding_module(address).start, module)) {
         return address;
     }
     return behind_stub(module, address);

@@ -107,16 +107,19 @@ ALLOCSCOPE_INLINE void read_fingerprint(module_identity& found) noexcept {
         fingerprint_of(reinterpret_cast<const void*>(found.start), found.loaded->l_name);
 }
 
-// The module that holds `address`.
-ALLOCSCOPE_NOINLINE module_identity identify_module(std::uintptr_t address) noexcept {
+ALLOCSCOPE_NOINLINE module_identity identify(const holding_module& module) noexcept {
     module_identity found;
-    struct dl_find_object object;
-    if (!find_holding_module(address, object)) return found;
-    found.start = reinterpret_cast<std::uintptr_t>(object.dlfo_map_start);
-    found.size = reinterpret_cast<std::uintptr_t>(object.dlfo_map_end) - found.start;
-    found.loaded = object.dlfo_link_map;
+    if (module.start == 0) return found;
+    found.start = module.start;
+    found.size = module.end - module.start;
+    found.loaded = module.loaded;
     if (!is_loaded_with_program(found.loaded)) read_fingerprint(found);
     return found;
+}
+
+// The module that holds `address`.
+ALLOCSCOPE_NOINLINE module_identity identify_module(std::uintptr_t address) noexcept {
+    return identify(find_holding_module(address));
 }
 
 // Keeps for good what reports will have to know of a module that may be unloaded. Not called in a

@@ -64,12 +64,10 @@ inline bool is_return_address(std::uintptr_t address) noexcept {
     constexpr std::uintptr_t lowest = 4096;
     constexpr std::uintptr_t highest = std::uintptr_t{1} << 47U;
     if (address < lowest || address >= highest) return false;
-    struct dl_find_object found;
-    if (!find_holding_module(address, found)) return !can_tell_modules();
+    const holding_module module = find_holding_module(address);
+    if (module.start == 0) return !can_tell_modules();
     module_segments segments;
-    if (!find_module_segments(reinterpret_cast<std::uintptr_t>(found.dlfo_map_start), segments)) {
-        return false;
-    }
+    if (!find_module_segments(module.start, segments)) return false;
     const ElfW(Phdr)* code = segments.holder_of(address - 1, PF_R | PF_X);
     if (code == nullptr) return false;
     const std::uintptr_t low = segments.base + code->p_vaddr;

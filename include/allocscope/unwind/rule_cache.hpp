@@ -111,14 +111,16 @@ private:
     }
 
     ALLOCSCOPE_SLOW_PATH const unwind_rule& find_and_keep(std::uintptr_t pc) noexcept {
-        unkept_ = find_unwind_rule(pc);
-        keep_found(pc, unkept_);
+        const holding_module module = find_holding_module(pc - 1);
+        unkept_ = find_unwind_rule(pc, module);
+        keep_found(pc, unkept_, module);
         return unkept_;
     }
 
     // A separate function, so that the search above does not need stack space for this, too.
-    ALLOCSCOPE_SLOW_PATH void keep_found(std::uintptr_t pc, unwind_rule& found) noexcept {
-        const module_identity from = identify_module(pc - 1);
+    ALLOCSCOPE_SLOW_PATH void keep_found(std::uintptr_t pc, unwind_rule& found,
+                                         const holding_module& module) noexcept {
+        const module_identity from = identify(module);
         // No module is here now, but one may be loaded later.
         if (from.start == 0 && found.kind == rule_kind::unknown) return;
         found.life = from.life;

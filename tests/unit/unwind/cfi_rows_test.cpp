@@ -86,3 +86,13 @@ TEST_CASE("cfi_rows: leaves every other step, and operands of more than a byte")
     CHECK(taken({0x83}) == 0);
     CHECK(taken({}) == 0);
 }
+
+TEST_CASE("cfi_rows: an offset right behind a distance is a usual step only if it is short") {
+    CHECK(taken({0x41, 0x0e, 127}) == 3);
+    CHECK(taken({0x41, 0x0e, 0x80, 0x01}) == 1);
+    CHECK(taken({0x41, 0x0e}) == 1);  // it is cut off
+    cfi_rows rows = rows_at(100, 200);
+    CHECK(taken(rows, {0x0e, 16, 0x41, 0x0e, 127, 0x41, 0x0e, 0x80, 0x01}) == 6);
+    CHECK(rows.row.cfa_offset == 127);
+    CHECK(rows.location == 102);
+}

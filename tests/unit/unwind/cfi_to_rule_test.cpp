@@ -21,7 +21,9 @@
 
 namespace {
 
+using allocscope::detail::find_holding_module;
 using allocscope::detail::find_unwind_rule;
+using allocscope::detail::holding_module;
 using allocscope::detail::rule_from_eh_frame;
 using allocscope::detail::rule_kind;
 using allocscope::detail::unwind_rule;
@@ -202,7 +204,8 @@ TEST_CASE("cfi_to_rule: every row of every loaded file is what readelf says") {
             const std::string wanted = text_of(rule_of(row.values));
             for (const std::uint64_t pc : {first_pc(row), last_pc(row)}) {
                 const unwind_rule rule = rule_from_eh_frame(on_disk.image, pc);
-                const std::string live = text_of(find_unwind_rule(file.base + pc));
+                const holding_module module = find_holding_module(file.base + pc - 1);
+                const std::string live = text_of(find_unwind_rule(file.base + pc, module));
                 if (text_of(rule) == wanted && live == wanted) continue;
                 if (++differences > 10) continue;
                 CAPTURE(pc);

@@ -18,6 +18,7 @@
 
 namespace {
 
+using allocscope::detail::find_holding_module;
 using allocscope::detail::find_unwind_rule;
 using allocscope::detail::rule_cache;
 using allocscope::detail::rule_kind;
@@ -160,7 +161,7 @@ TEST_CASE("rule_cache: answers like find_unwind_rule, the second time too, and a
     }
     for (int round = 0; round < 3; ++round) {
         for (const std::uintptr_t pc : addresses) {
-            const unwind_rule rule = find_unwind_rule(pc);
+            const unwind_rule rule = find_unwind_rule(pc, find_holding_module(pc - 1));
             REQUIRE(rules.rule_for(pc).leads_like(rule));
             REQUIRE(rules.rule_for(pc).leads_like(rule));
         }

@@ -57,9 +57,7 @@ ALLOCSCOPE_PURE inline std::size_t class_body(const source_outline& file, std::s
     while (first > 1 && file.is_at(first - 1, "::")) first -= 2;
     if (first == 0 || !file.is_any_at(first - 1, "struct class")) return 0;
     for (std::size_t i = at + 1; i < file.tokens().size() && i < at + 256; ++i) {
-        if (file.is_any_at(i, "; ( ) = >")) {
-            if (!file.is_at(i, ">") || file.is_at(at + 1, "<")) return 0;
-        }
+        if (file.is_any_at(i, "; ( ) =")) return 0;
         if (file.is_at(i, "{")) return file.partner(i) != 0 ? i : 0;
     }
     return 0;

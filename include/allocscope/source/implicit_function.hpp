@@ -61,12 +61,15 @@ inline bool is_copy_of_lambda(text function) noexcept {
 }
 
 inline bool is_implicit_function(const code_frame& frame, source_cache& sources) {
-    if (frame.is_implicit) return true;
     const bool is_of_lambda = is_copy_of_lambda(frame.function);
-    if (!frame.may_be_implicit && !is_of_lambda) return false;
-    const source_outline* file = source_of(frame, sources);
-    if (file == nullptr || frame.is_nearby) return false;
+    if (!frame.is_implicit && !frame.may_be_implicit && !is_of_lambda) return false;
+    const source_outline* file = frame.is_nearby ? nullptr : source_of(frame, sources);
+    if (file == nullptr) return frame.is_implicit;
     const std::size_t at = file->token_from(frame.line, frame.column);
+    // clang++ has the initialiser of a member, which may be on the line of the class.
+    const bool is_initialiser =
+        file->is_at(at, "{") || (file->is_at(at - 1, "=") && !file->is_at(at, "["));
+    if (frame.is_implicit) return frame.column == 0 || !is_initialiser;
     if (is_of_lambda) return file->is_at(at, "[");
     std::size_t name = at;  // of `struct door::lock {`
     while (name > 1 && file->is_at(name - 1, "::")) name -= 2;

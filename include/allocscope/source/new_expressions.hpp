@@ -366,9 +366,10 @@ private:
         last = static_cast<std::uint32_t>(declarations_.size());
     }
 
-    // `class name* p` only uses the name.
+    // `class name* p` and `new class name;` only use the name.
     void read_type(std::size_t at) {
-        if (is_any_at(at + 1, "{ : ; final <")) declare(text_at(at), at);
+        const bool is_use = is_any_at(at - 2, "new (");
+        if (is_any_at(at + 1, "{ : ; final <") && !is_use) declare(text_at(at), at);
         read_definition(at);
     }
 

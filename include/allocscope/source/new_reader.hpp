@@ -51,8 +51,9 @@ class new_reader {
 public:
     ALLOCSCOPE_INLINE explicit new_reader(const bracketed_tokens& file) : file_(file) {}
 
-    // Reads the expression whose `new` is at `at`. Returns false if it allocates nothing.
-    bool read_new(std::size_t at, new_expression& found) const {
+    // Reads the expression whose `new` is at `at`. Returns false if it allocates nothing; but an
+    // operator new of the user that `takes_place` may.
+    bool read_new(std::size_t at, new_expression& found, bool takes_place = false) const {
         found.begin = is_at(at - 1, "::") ? at - 1 : at;
         std::size_t next = at + 1;
         std::size_t behind = 0;
@@ -61,7 +62,7 @@ public:
             if (close == 0) return false;
             const text follows = text_at(close + 1);
             if (is_word(follows) || follows == "::") {
-                if (!is_allocating_placement(next, close)) return false;
+                if (!takes_place && !is_allocating_placement(next, close)) return false;
                 behind = read_type(close + 1, found);
             } else {  // new (T)
                 const std::size_t type_end = read_type(next + 1, found);
@@ -169,7 +170,17 @@ private:
         for (std::size_t at = open; at < close; ++at) {
             if (is_sizeof(at)) return false;
         }
+        if (is_any_at(begin - 1, "? :")) begin = behind_sign(begin - 1);
         return read_characters(begin, close, found) || read_pointer(begin, found);
+    }
+
+    // The token behind the sign in `p = q != nullptr ? q : malloc(n)`, whose result p keeps, too.
+    std::size_t behind_sign(std::size_t at) const {
+        for (; at > 1 && !is_any_at(at, "; { }"); --at) {
+            if (is_any_at(at, ") ]") && file_.partner(at) != 0) at = file_.partner(at);
+            if (is_at(at, "=") && !is_at(at + 1, "=") && !is_any_at(at - 1, "= ! < >")) break;
+        }
+        return at + 1;
     }
 
     // Reads the `p`, `v.p` or `v->p` in `p = malloc(n)`, `T* p = malloc(n)`, `p = (T*)malloc(n)`.
@@ -197,7 +208,7 @@ private:
         // A cast may also be one of several values, `{1, (char*)malloc(n)}`.
         const bool is_value =
             is_any_at(type - before, "{ ,") && is_any_at(close + before - 1, ", }");
-        if (has_cast && !is_value && !is_any_at(type - before, "= return")) return false;
+        if (has_cast && !is_value && !is_any_at(type - before, "= return ? :")) return false;
         found.type_begin = type;
         found.type_end = star;
         found.has_type = true;

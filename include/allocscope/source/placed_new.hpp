@@ -142,7 +142,8 @@ inline const new_expression* find_new_expression(const source_outline& file, int
     const source_token* token = file.token_at(line, column);
     if (token == nullptr) return nullptr;
     const auto at = static_cast<std::size_t>(token - file.tokens().begin());
-    if (const new_expression* found = file.expression_at(at)) return found;
+    const new_expression* const found = file.expression_at(at);
+    if (found != nullptr && (found->is_request || !is_c)) return found;  // C has no `new`
     if (token->spelling() == "(") return find_in_call(file, at);
     return is_c ? find_in_call(file, at + 1) : nullptr;
 }

@@ -239,6 +239,54 @@ inline std::size_t macro_in_call(const source_outline& file, std::size_t at) {
     return is_only && requests_in(file, at, close) == 0 ? found : at;
 }
 
+// The brace of the function `name` that a macro writes; 0: it writes none, or several.
+ALLOCSCOPE_PURE inline std::size_t body_in_macro(const source_outline& made, text name) {
+    std::size_t found = 0;
+    for (std::size_t at = 0; at + 1 < made.tokens().size(); ++at) {
+        const std::size_t body = made.is_at(at + 1, "(") ? made.partner(at + 1) + 1 : 0;
+        if (made.text_at(at) != name || !made.is_at(body, "{")) continue;
+        if (found != 0) return 0;
+        found = body;
+    }
+    return found;
+}
+
+// Whether a macro stands for `new`, or for `new (place)`.
+inline bool stands_for_new(arena& memory, const macro_line& macro, bool takes_place) {
+    const borrowed_memory meanwhile{memory};
+    const source_outline made{memory, macro.rest};
+    const std::size_t at = made.is_at(0, "::") ? 1 : 0;
+    const bool has_place = made.is_at(at + 1, "(");
+    const std::size_t last = has_place ? made.partner(at + 1) : at;
+    const bool is_known = macro.rest.contains("nothrow") || macro.rest.contains("align_val_t");
+    return made.is_at(at, "new") && last + 1 == made.tokens().size() &&
+           (takes_place || is_known || !has_place);
+}
+
+// Finds `NEW T` at the place of a frame, where NEW is a macro that stands for `new`; and
+// `new (place) T`, if an operator new of the user `takes_place`.
+inline bool find_prefixed_new(arena& memory, const code_frame& frame, source_cache& sources,
+                              bool takes_place, new_expression& found) {
+    const source_outline* file = nullptr;
+    const std::size_t at = token_of(frame, sources, file);
+    if (at == 0 || file->expression_at(at) != nullptr) return false;
+    const seen_macros macros{sources, frame, *file};
+    std::size_t begin = at;
+    for (int left = 64; left != 0 && begin > 0 && !file->is_at(begin, ";"); --left, --begin) {
+        const text word = file->text_at(begin);
+        const macro_line* const macro =
+            macros.is_macro(word) ? macros.definition_of(word) : nullptr;
+        const bool is_new = macro != nullptr ? stands_for_new(memory, *macro, takes_place)
+                                             : word == "new" && takes_place;
+        if (!is_new) continue;
+        found = {};
+        if (!new_reader{*file}.read_new(begin, found, true)) continue;
+        found.scope = file->scope_of(begin);
+        if (found.begin == at || found.last == at) return true;
+    }
+    return false;
+}
+
 // The type that an expression in the text of the macro at `at` names; "" if that is not certain.
 inline text spelled_in_macro(arena& memory, const source_outline& file, std::size_t at,
                              const seen_macros& macros, const source_outline& made,
@@ -312,9 +360,13 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     std::size_t begin = is_cast ? file.partner(at - 1) : at;
     while (file.is_word_at(begin - 1) || file.is_any_at(begin - 1, "* =")) --begin;
     const source_outline made{memory, joined(memory, text_between(file, begin, at), written)};
-    const bool is_only = requests_in(made, 0, made.tokens().size()) == 1;
-    if (!is_only || made.expressions().size() != 1) return {};
-    const new_expression& only = made.expressions()[0];
+    // The macro may write functions. Then only that of the frame can allocate there.
+    const std::size_t body = function.is_known() ? body_in_macro(made, function.last().name) : 0;
+    const std::size_t end = body != 0 ? made.partner(body) : made.tokens().size();
+    const std::size_t number = made.first_from(body);
+    if (requests_in(made, body, end) != 1 || number == made.expressions().size()) return {};
+    const new_expression& only = made.expressions()[number];
+    if (only.begin >= end || made.first_from(only.begin + 1) != made.first_from(end)) return {};
     const text type = spelled_in_macro(memory, file, at, macros, made, only, function, knowledge);
     if (type.empty()) return {};
     // What stands around a macro that is used in turn may allocate, too. So this one, or what it is
@@ -327,23 +379,14 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     is_array = only.is_request || made.is_at(only.type_end, "[");
     is_all = (is_own || is_array) && (used.is_certain || has_size) && asks;
     bool has_other = only.is_request;  // another macro may allocate, too
-    // The macro may write the function that asks. Then only that can allocate there.
-    std::size_t from = at - begin;
-    std::size_t to = made.tokens().size();
-    const std::size_t body = only.function != 0 ? made.partner(only.function + 1) + 1 : 0;
-    if (made.is_at(body, "{") && function.is_known() &&
-        made.text_at(only.function) == function.last().name) {
-        from = body + 1;
-        to = made.partner(body);
-        is_all = true;
-    }
-    for (std::size_t i = from; i < to; ++i) {
+    if (body != 0) is_all = true;
+    for (std::size_t i = body != 0 ? body + 1 : at - begin; i < end; ++i) {
         const text token = made.text_at(i);
         // Behind the type there may also be names and numbers. A call may be that of a macro of
         // another file. A function allocates at a place of its own.
         const bool is_behind = i >= only.type_end;
         const bool may_call = is_word(token) && made.is_any_at(i + 1, is_behind ? "( { <" : "(") &&
-                              !is_listed(token, "if while for switch sizeof") &&
+                              !is_listed(token, "if while for switch sizeof strdup") &&
                               !file.declares_function(token);
         // A request is cast to the type of a pointer.
         bool is_harmless = only.is_request ? !may_call : is_listed(token, "( ) { } return");

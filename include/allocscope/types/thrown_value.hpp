@@ -20,6 +20,7 @@
 #include <allocscope/plain/list.hpp>
 #include <allocscope/source/new_expressions.hpp>
 #include <allocscope/source/new_reader.hpp>
+#include <allocscope/source/placed_new.hpp>
 #include <allocscope/symbols/code_location.hpp>
 
 #include <cstddef>  // size_t
@@ -43,7 +44,15 @@ inline bool find_thrown(const source_outline& file, int line, int column, new_ex
         begin = (partner != 0 && partner < begin ? partner : begin) - 1;
     }
     found.scope = file.scope_of(begin);
-    return file.is_at(begin, "throw") && new_reader{file}.read_throw(begin, found) &&
+    if (!file.is_at(begin, "throw")) {  // clang: the beginning of `n != 0 ? n : throw failure(n)`
+        begin = at;
+        while (begin < file.tokens().size() && !file.is_any_at(begin, "throw ; { }")) {
+            begin = (file.partner(begin) > begin ? file.partner(begin) : begin) + 1;
+        }
+        return file.is_any_at(begin - 1, "? :") && !has_hidden_new(file, at, begin) &&
+               new_reader{file}.read_throw(begin, found);
+    }
+    return new_reader{file}.read_throw(begin, found) &&
            (at == begin || at >= found.last);  // gcc: the last bracket of `throw (T(1));`
 }
 

@@ -244,11 +244,14 @@ private:
     text of_pack() const {
         const std::size_t end = expression_.type_end;
         if (file_.is_at(end, "[")) return {};  // the size is that of several
-        std::size_t pack = expression_.type_begin;
-        while (pack < end && !is_parameter(file_.text_at(pack))) ++pack;
-        if (pack == end || file_.is_at(pack + 1, ".")) return {};
         const text nothing;
-        const text all = meaning_of(file_.text_at(pack), false, &nothing);
+        text all;
+        std::size_t behind = expression_.type_begin;
+        for (; behind < end && all.empty(); ++behind) {
+            const text word = file_.text_at(behind);
+            if (is_parameter(word)) all = meaning_of(word, false, &nothing);
+        }
+        if (file_.is_at(behind, ".")) return {};
         if (end == expression_.type_begin + 1 || all.empty()) return all;
         text_out types{memory_};
         const std::size_t count = split_arguments(memory_, joined(memory_, "<", all, ">")).size();
@@ -339,7 +342,8 @@ private:
         bool is_returned = false;
         for (std::size_t at = expression_.begin; at < file_.partner(end); ++at) {
             is_returned = file_.is_at(at, "return") || (is_returned && !file_.is_at(at, ";"));
-            if (is_returned && file_.text_at(at) == name) return true;
+            if (!is_returned || file_.text_at(at) != name) continue;
+            return !file_.is_any_at(at - 2, "strcpy strncpy strcat");  // of a text
         }
         return false;
     }

@@ -65,6 +65,17 @@ inline std::size_t asking_frame(read_names& names, const list<code_frame>& frame
     return index;
 }
 
+// Whether a function that passes a request on is an operator new, or a memory resource, of the
+// user.
+inline bool is_of_user(const read_name& name, const code_frame& frame) {
+    if (name.is_own_allocator || !name.plain.starts_with("operator new"))
+        return name.is_own_allocator;
+    // With -g1, clang names an inlined operator without its class.
+    const bool has_more = name.whole.contains(", ") && !name.whole.contains("nothrow_t") &&
+                          !name.whole.contains("align_val_t");
+    return frame.is_inlined || has_more;
+}
+
 // A class's own operator new, or a memory resource, may ask for a whole chunk of objects. Returns
 // false if one of those further in than the asking frame may do so, or asks for something else,
 // which is then in `answer`.
@@ -73,10 +84,7 @@ inline bool hands_on_request(read_names& names, const list<code_frame>& frames, 
                              type_answer& answer) {
     const type_knowledge less = knowledge.elsewhere();  // it is about the asking frame
     for (std::size_t i = 0; i < asking; ++i) {
-        const read_name& name = names.of(frames[i].function);
-        // With -g1, clang names an inlined operator without its class.
-        const bool may_be_own = frames[i].is_inlined && name.plain.starts_with("operator new");
-        if (!name.is_own_allocator && !may_be_own) continue;
+        if (!is_of_user(names.of(frames[i].function), frames[i])) continue;
         const text type = type_from_source(names, frames[i], sources, less);
         if (!type.empty()) answer = {type, type_evidence::source_text, true};
         if (!type.empty() || !hands_on_size(frames[i], sources)) return false;
@@ -355,6 +363,13 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
     source_notes notes;
     notes.is_thrown = is_throwing(frames, asking);
     if (request.is_wrapped) notes.wrapped = &request.expression;
+    new_expression prefixed;
+    const bool takes_place =
+        asking != 0 && is_of_user(names.of(frames[asking - 1].function), frames[asking - 1]);
+    if (!request.is_wrapped && !notes.is_thrown &&
+        find_prefixed_new(names.scratch(), frame, sources, takes_place, prefixed)) {
+        notes.wrapped = &prefixed;
+    }
     const bool is_in_macro = request.handing.argument != 0;
     const text type =
         is_in_macro ? text{} : type_from_source(names, frame, sources, knowledge, &notes);

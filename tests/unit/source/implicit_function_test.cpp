@@ -75,6 +75,20 @@ TEST_CASE("implicit_function: a function with a body is not implicit") {
     CHECK_FALSE(is_implicit_at_mark("s::s(int n)\n    @="));
 }
 
+TEST_CASE("implicit_function: the initialiser of a member on the line of the class") {
+    const auto is_implicit = [](const std::string& source) {
+        const allocscope_test::marked_source marked{source};
+        source_cache sources;
+        code_frame frame = frame_at(marked);
+        frame.is_implicit = true;
+        return is_implicit_function(frame, sources);
+    };
+    CHECK_FALSE(is_implicit("struct person { std::string name = @\"nobody at all\"; };"));
+    CHECK_FALSE(is_implicit("struct person { std::string name@{\"nobody at all\"}; };"));
+    CHECK(is_implicit("struct @person { std::string name = \"nobody at all\"; };"));
+    CHECK(is_implicit("auto f = @[text] { return text.size(); };"));
+}
+
 TEST_CASE("implicit_function: what the debug information says comes first") {
     const allocscope_test::marked_source marked{"struct @person { std::string name; };\n"};
     source_cache sources;

@@ -30,6 +30,9 @@ TEST_CASE("aliases_in_source: what a typedef of a function stands for, or nothin
         CHECK(seen(macro, "made") == "?");
         CHECK(seen(macro, "box<made>") == "?");
     }
+    CHECK(seen("struct made;", "made") == "f::made");
+    CHECK(seen("auto* p = new struct made;", "made") == "made");  // it declares nothing
+    CHECK(seen("auto* p = new (struct made);", "made") == "made");
     CHECK(seen("typedef struct { int n; } made;", "box<made>") == "box<f::made>");
     CHECK(seen("typedef struct { int n; } made, *other;", "box<made>") == "box<f::made>");
     CHECK(seen("typedef struct { int n; } made, *other;", "other") == "?");

@@ -96,6 +96,9 @@ TEST_CASE("implied_new: the initialiser of a member, in a constructor that g++ m
     CHECK(seen("void f() { new other; } part* p = new part; void g(other* o);") == "part");
     CHECK(seen("void f() { auto g = [=] { new other; }; } part* p{new part};") == "part");
     CHECK(seen("struct in { other* o = new other; }; part* p = new part;") == "part");
+    CHECK(type_at_mark("template <class T> struct pool;\n"
+                       "template <> struct @pool<char*> { part* p = new part; };",
+                       "pool<char*>::pool()") == "part");
     CHECK(seen("part* p = new part; part* q = new part;") == "<part, part> if as large");
     CHECK(seen("part* p = new part; other* q = f({1}, new other);") == "<part, other> if as large");
     CHECK(seen("part* p = new part; other* q = new other[2];") == "?");
@@ -270,7 +273,6 @@ TEST_CASE("implied_new: what a macro makes is the type where the size says so") 
     CHECK(type_at_mark(declared + "#define ONE(T) ((T*)g(malloc(sizeof(T))))\n; @ONE(part);") ==
           "part if as large");
     CHECK(type_at_mark("#define TWO(T) f((T*)malloc(sizeof(T)), malloc(8))\n; @TWO(part);") == "?");
-    CHECK(type_at_mark("#define NEW new\nauto* p = @NEW part;") == "?");
     CHECK(type_at_mark("#define TWO(T) f(new T, new T)\n@TWO(part);") == "?");
     CHECK(type_at_mark("#define TWO(T) f(new (g) T, new T)\n@TWO(part);") == "?");
     CHECK(type_at_mark("#define JOIN(T) new T##_s\n@JOIN(part);") == "?");
@@ -289,6 +291,32 @@ TEST_CASE("implied_new: the macro writes the function that asks") {
     CHECK(type_at_mark(test + "; @CASE(other)", "other_case::other_case()") == "other if as large");
     CHECK(type_at_mark("#define CASE(T) part* make() { count(T()); return new T; }\n; @CASE(other)",
                        "make()") == "other if as large");
+}
+
+TEST_CASE("implied_new: the macro writes several functions, of which that of the frame asks") {
+    const std::string table =
+        "#define TABLE(name) struct name##_head { name* first; }; \\\n"
+        "  static name##_head* name##_make() { return (name##_head*)malloc(sizeof(name##_head)); } "
+        "\\\n"
+        "  static void name##_put(const char* key) { keep((name*)malloc(sizeof(name)), "
+        "strdup(key)); }\n"
+        "static void keep(part* p, char* key);\nstruct part_head;\n; @TABLE(part)";
+    CHECK(type_at_mark(table, "part_put(char const*)") == "part");
+    CHECK(type_at_mark(table, "part_make()") == "?");  // nobody knows a part_head
+    CHECK(type_at_mark(table, "part_get()") == "?");
+    CHECK(type_at_mark("#define TWO(T) T* T##_make() { return keep(new T, new T); } T* one() { "
+                       "return new T; }\n; @TWO(part)",
+                       "part_make()") == "?");
+}
+
+TEST_CASE("implied_new: a macro stands for `new`") {
+    CHECK(type_at_mark("#define NEW new\nauto* p = @NEW part;") == "part");
+    CHECK(type_at_mark("#define NEW ::new\nauto* p = NEW part(1, f(2)@);") == "part");
+    CHECK(type_at_mark("#define NEW new (std::nothrow)\nauto* p = NEW part[3@];") == "part");
+    CHECK(type_at_mark("#define NEW new (__FILE__, __LINE__)\nauto* p = NEW part(3@);") == "?");
+    CHECK(type_at_mark("#define NEW new (place)\nauto* p = @NEW part(3);") == "?");
+    CHECK(type_at_mark("#define NEW renew\nauto* p = @NEW part;") == "?");
+    CHECK(type_at_mark("#define NEW new\nauto* p = NEW part(f(3@));") == "?");
 }
 
 TEST_CASE("implied_new: the code constructs what the macro makes") {

@@ -38,6 +38,13 @@ TEST_CASE(
     CHECK(candidate_at_mark(one, "void f<int, long>()") == "<int, long>");
     const char* inner = "template <class A, class... T> void f() { (keep(@new b<T, A>()), ...); }";
     CHECK(candidate_at_mark(inner, "void f<char, int, long>()") == "<b<int,char>, b<long,char>>");
+    const char* other = "template <class A, class... T> void f() { (keep(@new b<A, T>()), ...); }";
+    CHECK(candidate_at_mark(other, "void f<char, int, long>()") == "<b<char,int>, b<char,long>>");
+    const char* with =
+        "template <class... T> struct l {\n"
+        "template <template <class> class B> static void f() { (keep(@new B<T>()), ...); } };";
+    CHECK(candidate_at_mark(with, "void l<int, long>::f<app::b>()") ==
+          "<app::b<int>, app::b<long>>");
     const char* array = "template <class... T> void f() { (keep(@new b<T>[3]()), ...); }";
     CHECK(candidate_at_mark(array, "void f<int, long>()") == "");
 }

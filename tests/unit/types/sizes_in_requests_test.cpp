@@ -226,6 +226,12 @@ TEST_CASE("sizes_in_requests: what a pointer to characters gets") {
     // Nobody keeps something else behind a pointer to these.
     CHECK(type_of("float* x = aligned_alloc(64, n);") == "float");
     CHECK(type_of("double* x = malloc(n);") == "double");
+    CHECK(type_of("char* x = n ? v->p : malloc(n);") == "char");
+    CHECK(type_of("p = v->get(n == 1, c = 2) != nullptr ? malloc(n) : v->p;") == "char");
+    CHECK(type_of("auto x = n == 0 ? v->p : (char*)malloc(n);") == "char");
+    CHECK(type_of("auto x = n ? v->p : malloc(n);") == "?");
+    CHECK(type_of("f(n) ? v->p : malloc(n);") == "?");
+    CHECK(type_of("int* x = n ? nullptr : malloc(n);") == "?");
     CHECK(type_of("int* x = malloc(n);") == "?");
     CHECK(type_of("double* x = malloc(sizeof(part) + n);") == "?");
     CHECK(type_of("v = malloc(n);") == "?");
@@ -279,6 +285,8 @@ TEST_CASE("sizes_in_requests: what an allocator hands out is no text") {
     CHECK(type_of("static void *", "char* p = (char*)malloc(n + 8); return p + 8;") == "?");
     CHECK(type_of("void* pool::", "char* p = malloc(n); { return (void*)p; }") == "?");
     CHECK(type_of("void*", "char* p = malloc(n); keep(p); return nullptr;") == "char");
+    CHECK(type_of("void*", "char* p = malloc(n); return strcpy(p, all);") == "char");
+    CHECK(type_of("void*", "char* p = malloc(n); return align(p, 16);") == "?");
     CHECK(type_of("char*", "char* p = malloc(n); return p;") == "char");
     CHECK(type_of("text", "char* p = malloc(n); return text{p, n};") == "char");
     CHECK(type_of("void*", "char* p = malloc(n * sizeof(long)); return p;") == "long");

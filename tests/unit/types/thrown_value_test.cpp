@@ -42,6 +42,11 @@ TEST_CASE("thrown_value: the value's class, at both places of the call") {
     CHECK(thrown_at("throw (failure(3@));") == "failure");
     CHECK(thrown_at("throw (failure(3)@);") == "failure");
     CHECK(thrown_at("@throw (failure(3));") == "failure");
+    CHECK(thrown_at("int k = @n ? *n : throw failure(3);") == "failure");  // clang
+    CHECK(thrown_at("return @find(1, 2) != nullptr ? get(3) : throw failure{3};") == "failure");
+    CHECK(thrown_at("return @FIND(n) ? n : throw failure{3};").empty());  // it may throw, too
+    CHECK(thrown_at("return @n ? throw other{1} : throw failure{3};").empty());
+    CHECK(thrown_at("@f(n); throw failure{3};").empty());
     CHECK(thrown_at("@throw (failure)(3);").empty());
     CHECK(thrown_at("@throw (failure(3), other(4));").empty());
 }

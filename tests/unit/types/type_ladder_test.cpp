@@ -403,6 +403,27 @@ TEST_CASE("type_ladder: behind a class's own operator new stands the type that w
     CHECK(types.name_type({frame("w::operator new(unsigned long)", "", 0, 0), caller}).name == "?");
 }
 
+TEST_CASE("type_ladder: an operator new of the user that takes a place allocates") {
+    const source_of_lines file{
+        "void* operator new(std::size_t n, place const&) { return ::operator new(n); }",
+        "auto* a = new (place{1, 2}) widget(f(3));",
+        "void* operator new(std::size_t n, place const&) { return ::operator new(4096); }"};
+    ladder types;
+    const auto behind = [&](const char* function, int line, int column) {
+        return types
+            .name_type({frame("operator new(unsigned long)", "", 0, 0),
+                        frame(function, file.path(), line, 57),
+                        frame("app::make()", file.path(), 2, column)})
+            .name;
+    };
+    CHECK(behind("operator new(unsigned long, place const&)", 1, 11) == "widget");
+    CHECK(behind("operator new(unsigned long, place const&)", 1, 40) == "widget");
+    CHECK(behind("operator new(unsigned long, place const&)", 1, 39) == "?");
+    CHECK(behind("operator new(unsigned long, place const&)", 3, 11) == "?");
+    CHECK(behind("operator new(unsigned long, std::nothrow_t const&)", 1, 11) == "?");
+    CHECK(behind("operator new(unsigned long, std::align_val_t)", 1, 11) == "?");
+}
+
 TEST_CASE("type_ladder: a class's own operator new may ask for more than one object") {
     const source_of_lines file{"struct w { static void* operator new(std::size_t n) {",
                                "    if (!left) left = static_cast<char*>(::operator new(4096));",

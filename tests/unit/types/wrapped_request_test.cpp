@@ -8,6 +8,7 @@
 
 using allocscope::plain::arena;
 using allocscope::plain::list;
+using allocscope::plain::text;
 using allocscope::symbolize::code_frame;
 using allocscope::symbolize::source_cache;
 
@@ -39,7 +40,9 @@ std::string type_of(const std::string& source, const char* ending = "") {
     frames.back().function = "main";
     source_cache sources;
     allocscope::symbolize::read_names names{memory};
-    const auto answer = allocscope_test::name_type(names, frames, sources, {});
+    allocscope::symbolize::type_knowledge knowledge;
+    knowledge.is_c = text{ending} == ".c";
+    const auto answer = allocscope_test::name_type(names, frames, sources, knowledge);
     return std::string{answer.name.data(), answer.name.size()};
 }
 
@@ -95,6 +98,14 @@ TEST_CASE("wrapped_request: a macro around the call says the type") {
           "?");
     CHECK(type_of("#define MAKE(T) (T*)grab(sizeof(T), grab(9))\n" + grab +
                   "long* p = @MAKE(long);") == "?");
+}
+
+TEST_CASE("wrapped_request: in C, a macro around the call may be called `new`") {
+    const std::string source =
+        "#define new(T) ((T*)grab(1, sizeof(T)))\nstruct part { long number; };\n"
+        "void* grab(int n, int size) { return @calloc(n, size); }\n"
+        "struct part* p = @new(struct part);";
+    CHECK(type_of(source, ".c") == "part");
 }
 
 TEST_CASE("wrapped_request: in C, a member that is called is a pointer to the function") {

@@ -122,8 +122,13 @@ public:
                      std::uintptr_t first_word) {
         const borrowed_memory meanwhile{scratch_};
         symbolize::type_answer type = stack_namer::answer_of(stack);
+        const bool was_known = type.is_known();
         ask_objects({symbols_, scratch_, sizes_}, stack, blocks, count, first_word, type);
-        stack.is_type_final = count != 0 || type.is_known();
+        using told = named_stack::told;
+        const bool is_proven = type.is_known() && !was_known;
+        stack.told_by_objects = count != 0 || is_proven ? told::all
+                                : type.is_known()       ? told::size
+                                                        : told::nothing;
         names_.set_type(stack, type);
     }
 

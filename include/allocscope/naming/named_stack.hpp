@@ -44,15 +44,18 @@ struct named_stack {
     std::uint16_t maker_frame = 0;   // the innermost function that is not the standard library's
     std::uint16_t asking_frame = 0;  // the frame that asked for the memory; frame_count: none
     symbolize::type_evidence evidence = symbolize::type_evidence::none;
-    bool is_array = false;       // type_answer
-    bool is_lasting = false;     // false: valid until a module comes or goes
-    bool is_type_final = false;  // false: a live object might still tell the type
+    bool is_array = false;    // type_answer
+    bool is_lasting = false;  // false: valid until a module comes or goes
+    // What objects have told about the type: a live one might still tell more than their size.
+    enum class told : unsigned char { nothing, size, all } told_by_objects = told::nothing;
 
     static constexpr const char* no_type = "?";
 
-    // Whether there is a type that the size of the objects would prove.
-    bool has_candidate() const noexcept {
-        return evidence == symbolize::type_evidence::none && kept_answer != no_type;
+    bool is_settled() const noexcept { return told_by_objects == told::all; }
+    // Whether the size of the objects may prove a type, or refute it.
+    bool depends_on_size() const noexcept {
+        const bool is_known = evidence != symbolize::type_evidence::none;
+        return told_by_objects == told::nothing && (is_known ? !is_array : kept_answer != no_type);
     }
     ALLOCSCOPE_INLINE int line() const noexcept {
         return path[0] != '\0' ? static_cast<int>(number) : 0;

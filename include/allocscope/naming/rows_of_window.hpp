@@ -74,7 +74,7 @@ inline void settle_types(name_book& book, const live_window& window,
     table<std::uint64_t, sample_of_stack> open{window.scratch};
     for (std::size_t i = 0; i < window.sites.size(); ++i) {
         const live_site& site = window.sites[i];
-        if (site.id == 0 || site.objects == 0 || stacks[i]->is_type_final) continue;
+        if (site.id == 0 || site.objects == 0 || stacks[i]->is_settled()) continue;
         sample_of_stack& sample = open[site.id];
         sample.stack = stacks[i];
         sample.blocks[0] = {0, mean_bytes(site.bytes, site.objects, site.samples != nullptr)};
@@ -97,7 +97,7 @@ inline void settle_types(name_book& book, const live_window& window,
         const probed_word first = sample.begins_with_word() ? *word++ : probed_word{0, 0, is_tiny};
         if (first.is_read) {
             book.settle_type(*sample.stack, sample.blocks, sample.count, first.word);
-        } else if (sample.stack->has_candidate() && sample.blocks[0].bytes != 0) {
+        } else if (sample.stack->depends_on_size() && sample.blocks[0].bytes != 0) {
             book.settle_type(*sample.stack, sample.blocks, 0, 0);  // only the size is known
         }
     }

@@ -500,7 +500,7 @@ private:
         }
         set_type(stack, type);
         // A type from the source may lack its namespaces; a vtable has them.
-        stack.is_type_final = !type.is_open();
+        if (!type.is_open()) stack.told_by_objects = named_stack::told::all;
     }
 
     arena& kept_;

@@ -153,7 +153,7 @@ inline void name_all(const kept_stacks& kept, name_book& book, std::uint64_t pro
     for (const live_site& site : kept.gone) {
         gone.push_back(&name_stack(book, stack_of(site, kept.frames.data() + site.first_frame)));
         named_stack& named = *gone.back();
-        if (!named.has_candidate()) continue;
+        if (!named.depends_on_size()) continue;
         const sample_block mean{
             0, mean_bytes(site.bytes_allocated, site.allocations, kept.is_sampled)};
         if (mean.bytes != 0) book.settle_type(named, &mean, 0, 0);

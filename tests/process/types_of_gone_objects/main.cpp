@@ -1,5 +1,5 @@
-// Danger: a type that only the size of the objects proves is not known when all are freed, or when
-// their memory cannot be read.
+// Danger: a type that only the size of the objects proves, or refutes, is not known when all are
+// freed, or when their memory cannot be read.
 // about: stacks
 
 #include "../../support/escape.hpp"
@@ -31,6 +31,17 @@ __attribute__((noinline)) void parser::start(long first) {
 
 struct atlas {
     char pages[1 << 20];
+};
+
+struct leaf {
+    char pages[1 << 20];
+};
+
+// g++ places the new leaf at the `new tree` that calls this.
+struct tree {
+    explicit tree(leaf* first = new leaf) : first_leaf(first) {}
+    leaf* first_leaf;
+    char pages[2 << 20];
 };
 
 namespace {
@@ -79,6 +90,22 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(allocations_of(third.stats(), "atlas"), 1);
     let_nobody_read(hidden, false);
     delete hidden;
+    const allocscope::scope unread{"unreadable, of two sizes"};
+    tree* const grown = static_cast<tree*>(kept(new tree));
+    leaf* const first = grown->first_leaf;
+    let_nobody_read(first, true);
+    let_nobody_read(grown, true);
+    ALLOCSCOPE_EXPECT_EQUAL(allocations_of(unread.stats(), "leaf"), 1);
+    let_nobody_read(grown, false);
+    let_nobody_read(first, false);
+    const allocscope::scope cut{"gone, of two sizes"};
+    delete grown;
+    delete first;
+    tree* const next = static_cast<tree*>(kept(new tree));
+    delete next->first_leaf;
+    delete next;
+    ALLOCSCOPE_EXPECT_EQUAL(allocations_of(cut.stats(), "leaf"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(allocations_of(cut.stats(), "tree"), 1);
     const allocscope::scope fourth{"declared"};
     delete ALLOCSCOPE_KEPT_SHAPE();
     ALLOCSCOPE_EXPECT_EQUAL(allocations_of(fourth.stats(), "shop::shape"), 1);

@@ -218,9 +218,9 @@ private:
         const symbolize::type_names* known = types(place);
         return known != nullptr ? known->qualified(name, function) : text{};
     }
-    static text only(void* place, text name) {
+    static text only(void* place, text name, text function) {
         const symbolize::type_names* known = types(place);
-        return known != nullptr ? known->only(name) : text{};
+        return known != nullptr ? known->only(name, function) : text{};
     }
     static std::uint64_t bytes(void* place, text name) {
         const symbolize::type_names* known = types(place);

@@ -65,7 +65,7 @@ public:
             const bool initialises = function.starts_with("__static_init") ||
                                      function.starts_with("__cxx_global_var_init");
             if (whole.empty() && nearest == nullptr && is_described && initialises) return {};
-        } else if (knowledge_.only_of(word).empty() && may_inherit(whole, function)) {
+        } else if (knowledge_.only_of(word, function).empty() && may_inherit(whole, function)) {
             return {};
         }
         return whole.empty() ? word : whole;

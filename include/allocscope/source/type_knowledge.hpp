@@ -46,7 +46,7 @@ struct type_knowledge {
     // scopes; "" if that is not certain.
     text (*qualified)(void* context, text name, text function) = nullptr;
     // The only type with that name, with its scopes; "" if that is not certain.
-    text (*only)(void* context, text name) = nullptr;
+    text (*only)(void* context, text name, text function) = nullptr;
     // The size of the types with that name in bytes; 0: one of them is an alias, or of another or
     // unknown size. Null: no size is known.
     std::uint64_t (*bytes)(void* context, text name) = nullptr;
@@ -74,7 +74,7 @@ struct type_knowledge {
     // What the functions above say, or the least that is certain without them.
     name_kind kind_of(text name) const;
     text qualified_in(text name, text function) const;
-    text only_of(text name) const;
+    text only_of(text name, text function = {}) const;
     std::uint64_t bytes_of(text name) const;
     bool are_known_classes(text path) const;
     text meaning_of(text name, asked_name wanted, arena& memory) const;
@@ -96,8 +96,8 @@ inline name_kind type_knowledge::kind_of(text name) const {
 inline text type_knowledge::qualified_in(text name, text function) const {
     return qualified != nullptr ? qualified(context, name, function) : text{};
 }
-inline text type_knowledge::only_of(text name) const {
-    return only != nullptr ? only(context, name) : text{};
+inline text type_knowledge::only_of(text name, text function) const {
+    return only != nullptr ? only(context, name, function) : text{};
 }
 inline std::uint64_t type_knowledge::bytes_of(text name) const {
     return bytes != nullptr ? bytes(context, name) : 0;

@@ -99,11 +99,15 @@ public:
     }
 
     // The only type with that name, with its scopes; "" if there are several, or if it is not
-    // certain. A `using` or a base class can make it visible anywhere.
-    text only(text name) const {
+    // certain. A `using` or a base class can make it visible anywhere. With a function, those in
+    // scopes around it count as one.
+    text only(text name, text function = {}) const {
         const named_type* const first = all(name);
         for (const named_type* type = first; type != nullptr; type = type->next) {
-            if (type->qualified != first->qualified) return {};
+            const bool is_same = type->qualified == first->qualified;
+            if (!is_same && !(is_seen(*type, name, function) && is_seen(*first, name, function))) {
+                return {};
+            }
         }
         return first != nullptr ? first->qualified : text{};
     }
@@ -231,6 +235,11 @@ private:
             }
         }
         return true;
+    }
+
+    static bool is_seen(const named_type& type, text name, text function) noexcept {
+        if (type.qualified.empty() || function.empty()) return false;
+        return is_around(type.qualified.substr(0, type.qualified.size() - name.size()), function);
     }
 
     // A type in a template or a function is meant only there. Some scopes have no names.

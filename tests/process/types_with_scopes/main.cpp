@@ -163,6 +163,26 @@ __attribute__((noinline)) static void* crates() {
     return new std::array<stock::small, 3>;
 }
 
+// The base might have a `sheet`, too; but the debug information has only those around the function.
+namespace shop {
+struct sheet {
+    long number;
+};
+namespace desk {
+struct sheet {
+    double numbers[3];
+};
+struct clerk : std::array<int, 3> {
+    void* make() const;
+};
+__attribute__((noinline)) void* clerk::make() const {
+    return new sheet;
+}
+}  // namespace desk
+}  // namespace shop
+static shop::sheet* volatile last_sheet;
+static shop::desk::sheet* volatile last_sheet_of_desk;
+
 int main() {
     watchdog();
     const allocscope::scope window{"types"};
@@ -181,6 +201,9 @@ int main() {
     void* const m = shop::box_by_hand();
     void* const n = shop::box_of_size();
     void* const p = crates();
+    void* const q = shop::desk::clerk{}.make();
+    last_sheet = nullptr;
+    last_sheet_of_desk = nullptr;
     shop::shelf o;
     o.fill();
     last_link = nullptr;
@@ -197,6 +220,7 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::twice"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::session"), 2);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::entry"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::desk::sheet"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "shop::leaf"), 0);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "other::tree<long>::entry"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of_type(seen, "short"), 1);
@@ -212,6 +236,7 @@ int main() {
     ::operator delete(m);
     ::operator delete(n);
     ::operator delete(p);
+    ::operator delete(q);
     small.clear();
     large.clear();
     const allocscope::scope another{"initialiser"};

@@ -24,7 +24,7 @@ TEST_CASE("name_scopes: a name has the scopes that are around the function, too"
                                                                     : "";
                 return allocscope::plain::text{whole};
             },
-            [](void*, allocscope::plain::text name) {
+            [](void*, allocscope::plain::text name, allocscope::plain::text) {
                 return allocscope::plain::text{name == "left" ? "other::left" : ""};
             }};
         return type_at(file.path(), 1, 0, function, knowledge);

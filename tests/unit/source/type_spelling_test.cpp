@@ -92,7 +92,7 @@ TEST_CASE("type_spelling: what a namespace around the function has comes before 
 
 TEST_CASE("type_spelling: a member template of a parameter") {
     allocscope::symbolize::type_knowledge knowledge;
-    knowledge.only = [](void*, allocscope::plain::text name) {
+    knowledge.only = [](void*, allocscope::plain::text name, allocscope::plain::text) {
         return allocscope::plain::text{name == "part" ? "app::own::part" : ""};
     };
     const auto made = [&](const char* function, const char* name) {

@@ -210,10 +210,10 @@ TEST_CASE("thrown_value: exceptions of the standard library, where no types are 
     CHECK(thrown_at("void open() { throw lost_error(3@); }", knowledge).empty());
     // Of a class that is described, the path may have an alias, or lack an inline namespace.
     knowledge.kind = [](void*, text) { return name_kind::type; };
-    knowledge.only = [](void*, text name) {
+    knowledge.only = [](void*, text name, text) {
         return name == "failed" ? text{"shop::v2::failed"} : text{};
     };
     CHECK(thrown_at("void open() { throw shop::failed(3@); }", knowledge) == "shop::failed");
-    knowledge.only = [](void*, text) { return text{}; };
+    knowledge.only = [](void*, text, text) { return text{}; };
     CHECK(thrown_at("void open() { throw shop::failed(3@); }", knowledge).empty());
 }

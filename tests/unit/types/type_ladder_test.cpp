@@ -266,7 +266,7 @@ TEST_CASE("type_ladder: a name that no scope has is the only described one, but 
     knowledge.qualified = [](void*, allocscope::plain::text, allocscope::plain::text) {
         return allocscope::plain::text{};
     };
-    knowledge.only = [](void*, allocscope::plain::text name) {
+    knowledge.only = [](void*, allocscope::plain::text name, allocscope::plain::text) {
         return name == "widget" ? allocscope::plain::text{"app::widget"} : "";
     };
     const auto type_in = [&](const char* source) { return type_at_line_two(source, knowledge); };
@@ -293,7 +293,9 @@ TEST_CASE("type_ladder: a `using` says which of several types is meant") {
         if (function == "app::") return allocscope::plain::text{"app::widget"};
         return allocscope::plain::text{function == "web::" ? "web::widget" : ""};
     };
-    knowledge.only = [](void*, allocscope::plain::text) { return allocscope::plain::text{}; };
+    knowledge.only = [](void*, allocscope::plain::text, allocscope::plain::text) {
+        return allocscope::plain::text{};
+    };
     const auto type_in = [&](const char* source) { return type_at_line_two(source, knowledge); };
     CHECK(type_in("using namespace app;\nauto* w = new widget;") == "app::widget");
     CHECK(type_in("void f() { using namespace app; }\nauto* w = new widget;") == "widget");

@@ -86,6 +86,12 @@ TEST_CASE("initialised_member: functions, other classes and empty members do not
                    "    struct inner { std::vector<int> w{3}; };\n"
                    "    static inline std::vector<int> all{4};\n};\n",
                    vector) == 2);
+    CHECK(line_for("struct @part {\n    std::vector<int> empty{};\n    std::vector<int> v{1};\n"
+                   "    std::vector<int> none = {};\n};\n",
+                   vector) == 3);
+    CHECK(line_for("struct @part {\n    std::vector<int> v{};\n};\n", vector) == 0);
+    CHECK(line_for("struct @part {\n    std::deque<int> d{};\n};\n",
+                   "std::deque<int, std::allocator<int> >::deque()") == 2);
     CHECK(line_for("struct @part {\n    part() = default;\n    std::vector<int> v{1};\n};\n",
                    vector) == 3);
 }

@@ -21,6 +21,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/source/class_bodies.hpp>
+#include <allocscope/source/class_size.hpp>
 #include <allocscope/source/declared_variable.hpp>
 #include <allocscope/source/included_files.hpp>
 #include <allocscope/source/local_names.hpp>
@@ -321,7 +322,7 @@ private:
     static bool is_plain_word(text word) noexcept {
         constexpr text plain_words =
             "std const volatile void struct class union enum typename true false";
-        return is_listed(word, plain_words) || builtin_type{}.take(word);
+        return is_listed(word, plain_words) || is_number_type(word);
     }
 
     // Where the arguments of the macro have these words; 0: nowhere, or the macro itself declares

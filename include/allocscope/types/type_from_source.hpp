@@ -84,7 +84,8 @@ public:
             if (!file_.is_at(expression_.type_end, "=")) return type;
             if (!type.ends_with("*")) return {};  // of p = malloc(n)
             type.remove_suffix(1);
-            const bool is_plain = bytes_of_plain_type(type) == 1 || is_listed(type, "float double");
+            const bool is_byte = bytes_of_plain_type(type) == 1 && !type.ends_with("_t");
+            const bool is_plain = is_byte || is_listed(type, "float double");
             return is_plain ? type : text{};
         }
         if (expression_.is_request && !is_certain_request()) return {};
@@ -310,10 +311,7 @@ private:
     bool is_certain_request() const {
         const text name = file_.text_at(expression_.type_begin);
         const bool is_one_word = expression_.type_end == expression_.type_begin + 1;
-        if (!is_one_word || builtin_type{}.take(name) || is_parameter(name)) return true;
-        constexpr text of_c_library =
-            "size_t ssize_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t";
-        if (is_listed(name, of_c_library)) return true;
+        if (!is_one_word || is_number_type(name) || is_parameter(name)) return true;
         std::size_t at = expression_.begin;
         for (int left = 12; left != 0 && at > 0; --left, --at) {
             if (file_.is_at(at, "*") && file_.text_at(at - 1) == name) return true;

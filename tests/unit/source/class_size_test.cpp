@@ -36,6 +36,10 @@ TEST_CASE("class_size: a block is compared with the class that has the name") {
         CHECK(fit("int", 4) == size_fit::same);
         CHECK(fit("int", 8) == size_fit::other);
         CHECK(fit("unsigned long", 8) == size_fit::same);
+        CHECK(fit("std::size_t", 8) == size_fit::same);
+        CHECK(fit("uint32_t", 8) == size_fit::other);
+        CHECK(fit("app::size_t", 8) == size_fit::unknown);
+        CHECK(fit("std::max_align_t", 8) == size_fit::unknown);
         CHECK(fit("long double", 16) == size_fit::same);
         CHECK(fit("double", 8) == size_fit::same);
     });

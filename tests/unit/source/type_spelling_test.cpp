@@ -90,6 +90,24 @@ TEST_CASE("type_spelling: what a namespace around the function has comes before 
     CHECK(made("@new deque<float>") == "std::deque<float>");
 }
 
+TEST_CASE("type_spelling: with -g1, in a template, a number of the C library") {
+    allocscope::symbolize::type_knowledge knowledge;
+    knowledge.kind = [](void*, allocscope::plain::text) {
+        return allocscope::symbolize::name_kind::undescribed;
+    };
+    const auto made = [&](const char* expression) {
+        const allocscope_test::marked_source marked{
+            std::string{"template <class T> struct box { void run() { keep("} + expression +
+            "); } };"};
+        return allocscope_test::type_at(marked.path(), marked.line(), marked.column(),
+                                        "box<int>::run()", knowledge);
+    };
+    CHECK(made("@new size_t(3)") == "size_t");
+    CHECK(made("@new std::uint32_t[3]") == "std::uint32_t");
+    CHECK(made("@new off_t(3)") == "?");
+    CHECK(made("@new part(3)") == "?");
+}
+
 TEST_CASE("type_spelling: a member template of a parameter") {
     allocscope::symbolize::type_knowledge knowledge;
     knowledge.only = [](void*, allocscope::plain::text name, allocscope::plain::text) {

@@ -33,8 +33,8 @@ enum class size_fit {
     other
 };
 
-// The size of a pointer or of an arithmetic type, as pretty_type, C or a program spells it; 0: it is
-// neither.
+// The size of a pointer or of an arithmetic type, as pretty_type, C or a program spells it; 0: it
+// is neither.
 inline std::uint64_t bytes_of_plain_type(text type) noexcept {
     // Not static: g++ would give it a symbol that keeps a plugin mapped after dlclose.
     constexpr struct {

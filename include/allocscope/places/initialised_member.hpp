@@ -86,13 +86,12 @@ inline std::size_t initialiser_for(const found_token& owner, text callee, const 
         if (token != ";" && !is_label && !(is_body && !file.is_at(at + 1, ";"))) continue;
         const bool has_list =
             place != 0 && sign != 0 && is_in_constructor_list(own, place, file.text_at(sign - 1));
-        const std::size_t open = file.is_at(sign, "=") ? sign + 1 : sign;
-        const bool is_empty = sign == 0 || (file.is_at(open, "{") && file.is_at(open + 1, "}"));
+        const std::size_t value = file.is_at(sign, "=") ? sign + 1 : sign;
+        const bool is_empty = sign == 0 || file.partner(value) == value + 1;
         const bool may_ask = !is_empty || is_listed(callee, allocates_empty);
         if (is_member && is_meant && may_ask && !has_list) {
             if (sign == 0 || found != 0) return 0;
-            const bool is_expression = file.is_at(sign, "=") && !file.is_at(sign + 1, "{");
-            found = is_expression ? sign + 1 : sign;
+            found = file.is_at(value, "{") ? sign : value;
         }
         first = at + 1;
         sign = 0;

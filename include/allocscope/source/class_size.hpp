@@ -96,7 +96,8 @@ inline size_fit compare_size(arena& memory, text type, const type_names& known,
                         : each->whole;
         if (is_alias || pretty_type(memory, whole) != wanted) continue;
         if (each->bytes == block_bytes) return size_fit::same;
-        fit = size_fit::other;
+        // A class of another function says nothing about an alias of the file.
+        if (!each->qualified.empty() || path.size() > own.name.size()) fit = size_fit::other;
     }
     return fit;
 }

@@ -239,34 +239,28 @@ inline std::size_t macro_in_call(const source_outline& file, std::size_t at) {
     return is_only && requests_in(file, at, close) == 0 ? found : at;
 }
 
-// The brace of the function `name` that a macro writes; 0: it writes none, or several.
-ALLOCSCOPE_PURE inline std::size_t body_in_macro(const source_outline& made, text name) {
-    std::size_t found = 0;
-    for (std::size_t at = 0; at + 1 < made.tokens().size(); ++at) {
-        const std::size_t body = made.is_at(at + 1, "(") ? made.partner(at + 1) + 1 : 0;
-        if (made.text_at(at) != name || !made.is_at(body, "{")) continue;
-        if (found != 0) return 0;
-        found = body;
+// The brace of the function `name` that a macro writes, if that asks for memory; 0: it does not.
+inline std::size_t body_in_macro(const source_outline& made, text name) {
+    std::size_t body = 0;
+    for (const new_expression& each : made.expressions()) {
+        if (made.text_at(each.function) == name) body = made.partner(each.function + 1) + 1;
     }
-    return found;
+    return made.is_at(body, "{") ? body : 0;
 }
 
-// Whether a macro stands for `new`, or for `new (place)`.
-inline bool stands_for_new(arena& memory, const macro_line& macro, bool takes_place) {
-    const borrowed_memory meanwhile{memory};
-    const source_outline made{memory, macro.rest};
-    const std::size_t at = made.is_at(0, "::") ? 1 : 0;
-    const bool has_place = made.is_at(at + 1, "(");
-    const std::size_t last = has_place ? made.partner(at + 1) : at;
-    const bool is_known = macro.rest.contains("nothrow") || macro.rest.contains("align_val_t");
-    return made.is_at(at, "new") && last + 1 == made.tokens().size() &&
-           (takes_place || is_known || !has_place);
+// Whether a macro stands for `new`, or for `new (place)`, and an operator new `takes_place`.
+inline bool stands_for_new(text macro, bool takes_place) {
+    macro = without_spaces_around(macro);
+    if (macro.starts_with("::")) macro.remove_prefix(2);
+    if (!macro.starts_with("new")) return false;
+    macro = without_spaces_around(macro.substr(3));
+    return macro.empty() || (takes_place && macro.starts_with("(") && macro.ends_with(")"));
 }
 
 // Finds `NEW T` at the place of a frame, where NEW is a macro that stands for `new`; and
 // `new (place) T`, if an operator new of the user `takes_place`.
-inline bool find_prefixed_new(arena& memory, const code_frame& frame, source_cache& sources,
-                              bool takes_place, new_expression& found) {
+inline bool find_prefixed_new(const code_frame& frame, source_cache& sources, bool takes_place,
+                              new_expression& found) {
     const source_outline* file = nullptr;
     const std::size_t at = token_of(frame, sources, file);
     if (at == 0 || file->expression_at(at) != nullptr) return false;
@@ -276,7 +270,7 @@ inline bool find_prefixed_new(arena& memory, const code_frame& frame, source_cac
         const text word = file->text_at(begin);
         const macro_line* const macro =
             macros.is_macro(word) ? macros.definition_of(word) : nullptr;
-        const bool is_new = macro != nullptr ? stands_for_new(memory, *macro, takes_place)
+        const bool is_new = macro != nullptr ? stands_for_new(macro->rest, takes_place)
                                              : word == "new" && takes_place;
         if (!is_new) continue;
         found = {};

@@ -43,17 +43,16 @@ inline bool find_thrown(const source_outline& file, int line, int column, new_ex
         const std::size_t partner = file.partner(begin);
         begin = (partner != 0 && partner < begin ? partner : begin) - 1;
     }
-    found.scope = file.scope_of(begin);
     if (!file.is_at(begin, "throw")) {  // clang: the beginning of `n != 0 ? n : throw failure(n)`
         begin = at;
         while (begin < file.tokens().size() && !file.is_any_at(begin, "throw ; { }")) {
             begin = (file.partner(begin) > begin ? file.partner(begin) : begin) + 1;
         }
-        return file.is_any_at(begin - 1, "? :") && !has_hidden_new(file, at, begin) &&
-               new_reader{file}.read_throw(begin, found);
+        if (!file.is_any_at(begin - 1, "? :") || has_hidden_new(file, at, begin)) return false;
     }
-    return new_reader{file}.read_throw(begin, found) &&
-           (at == begin || at >= found.last);  // gcc: the last bracket of `throw (T(1));`
+    found.scope = file.scope_of(begin);
+    return file.is_at(begin, "throw") && new_reader{file}.read_throw(begin, found) &&
+           (at <= begin || at >= found.last);  // gcc: the last bracket of `throw (T(1));`
 }
 
 }  // namespace symbolize

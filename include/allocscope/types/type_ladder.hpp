@@ -367,7 +367,7 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
     const bool takes_place =
         asking != 0 && is_of_user(names.of(frames[asking - 1].function), frames[asking - 1]);
     if (!request.is_wrapped && !notes.is_thrown &&
-        find_prefixed_new(names.scratch(), frame, sources, takes_place, prefixed)) {
+        find_prefixed_new(frame, sources, takes_place, prefixed)) {
         notes.wrapped = &prefixed;
     }
     const bool is_in_macro = request.handing.argument != 0;

@@ -27,6 +27,8 @@ TEST_CASE("class_size: a block is compared with the class that has the name") {
         CHECK(fit("shop::(anonymous namespace)::shelf<char>", 4) == size_fit::unknown);
         CHECK(fit("shop::(anonymous namespace)::shelf", 16) == size_fit::unknown);
         CHECK(fit("run_example::local", 1) == size_fit::same);
+        CHECK(fit("run_example::local", 8) == size_fit::other);
+        CHECK(fit("local", 8) == size_fit::unknown);
         CHECK(fit("run_example::shop::cart", 64) == size_fit::unknown);  // it is another one
         for (const char* unknown : {"shop::nobody", "int[14]", "", "?"}) {
             CHECK(fit(unknown, 56) == size_fit::unknown);

@@ -16,6 +16,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/source/class_bodies.hpp>
 #include <allocscope/source/included_files.hpp>
+#include <allocscope/source/local_names.hpp>
 #include <allocscope/source/name_scopes.hpp>
 #include <allocscope/source/new_expressions.hpp>
 #include <allocscope/source/type_knowledge.hpp>
@@ -141,6 +142,13 @@ inline text with_paths(arena& memory, const source_files& files, text type,
         const text own = file.text_at(at);
         if (!file.is_word_at(at) || knowledge.kind_of(own) >= name_kind::type) continue;
         if (file.is_at(at + 1, "::")) continue;
+        // The type has what an alias stands for.
+        local_name alias = find_local_name(file, at, own);
+        if (alias.what == local_name::kind::none) alias = alias_in_namespace(file, at, own);
+        if (alias.what == local_name::kind::alias && alias.begin < at) {
+            type =
+                with_paths(memory, files, type, file, alias.begin, alias.end, function, knowledge);
+        }
         text written = own;
         std::size_t first = at;
         for (; first > begin + 1 && file.is_at(first - 1, "::"); first -= 2) {

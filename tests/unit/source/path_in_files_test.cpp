@@ -101,6 +101,28 @@ TEST_CASE("path_in_files: a class of a header has the scopes that the header sho
     CHECK(type_of("sink = @new COLOUR", "main") == "?");
 }
 
+TEST_CASE("path_in_files: an alias stands for a class with the scopes around that") {
+    allocscope::symbolize::type_knowledge knowledge;
+    knowledge.kind = [](void*, allocscope::plain::text) {
+        return allocscope::symbolize::name_kind::undescribed;
+    };
+    const auto type_of = [&](const std::string& declared, const std::string& made) {
+        const marked_source marked{
+            "namespace crow { namespace json { struct value { long n; }; }\n"
+            "namespace page { using context = json::value; typedef context other;\n"
+            "struct maker { " +
+            declared + " void* make() { return @new " + made + "; } }; } }\n"};
+        return type_at(marked.path(), marked.line(), marked.column(), "crow::page::maker::make()",
+                       knowledge);
+    };
+    CHECK(type_of("", "std::vector<context>") == "std::vector<crow::json::value>");
+    CHECK(type_of("", "std::vector<const context*>") == "std::vector<const crow::json::value*>");
+    CHECK(type_of("", "std::vector<other>") == "std::vector<crow::json::value>");
+    CHECK(type_of("using own = json::value;", "std::vector<own>") ==
+          "std::vector<crow::json::value>");
+    CHECK(type_of("using own = own;", "std::vector<own>") != "");  // no valid program
+}
+
 TEST_CASE("path_in_files: a class that a typedef names has the scopes of the typedef") {
     const source_file header{
         "namespace deep {\ntypedef struct { int n; } thing;\n"

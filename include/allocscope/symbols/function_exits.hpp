@@ -67,6 +67,7 @@ public:
 private:
     static constexpr std::uint64_t long_bytes = machine_code::call_bytes;
     static constexpr std::uint64_t short_bytes = machine_code::short_jump_bytes;
+    static constexpr std::uint64_t word_jump_bytes = machine_code::call_bytes + 1;
 
     // clang does not describe the jumps to functions that the source does not declare. So the code
     // is looked through, too. Instructions are not told apart: whatever may be a jump out counts.
@@ -85,7 +86,10 @@ private:
             if (part.value != from.range->value) continue;
             for (std::uint64_t at = part.low + short_bytes; at <= part.high; ++at) {
                 if (at == described) continue;
-                if (!is_described && code_.may_jump_anywhere(at)) return {};
+                if (!is_described && code_.may_jump_anywhere(at) &&
+                    !is_in_distance(at - short_bytes, part)) {
+                    return {};
+                }
                 const code_target targets[] = {
                     {code_.long_jump_before(at), false},
                     {is_described ? 0 : code_.short_jump_before(at), false},
@@ -93,8 +97,8 @@ private:
                 for (const code_target& target : targets) {
                     const bool is_long = &target == targets;
                     if (target.address == 0 || !leads_out(target, from, part, is_long)) continue;
-                    const bool is_short = !is_long && !target.is_word;
-                    if (is_short && is_within_jump(at - short_bytes, part)) continue;
+                    const std::uint64_t bytes = target.is_word ? word_jump_bytes : short_bytes;
+                    if (!is_long && is_in_distance(at - bytes, part)) continue;
                     if (found.behind != 0) return {};
                     found = {at, target,
                              !target.is_word && functions_.allocates_at(target.address)};
@@ -130,11 +134,19 @@ private:
                (to.range->value != part.value || to.unit != from.unit);
     }
 
-    // Whether the byte belongs to the distance of a long jump to a function.
-    bool is_within_jump(std::uint64_t byte, const address_range& part) const {
+    // Whether the byte belongs to the distance of a call or a long jump to where compilers let them
+    // lead. The last byte of a distance backwards is ff, which also begins a jump to where a
+    // register or a word says.
+    bool is_in_distance(std::uint64_t byte, const address_range& part) const {
         for (std::uint64_t end = byte + 1; end < byte + long_bytes && end <= part.high; ++end) {
-            const std::uint64_t target = code_.long_jump_before(end);
-            if (target != 0 && functions_.anywhere_at(target).begins_at(target)) return true;
+            const std::uint64_t called = code_.called_before(end);
+            const std::uint64_t target = called != 0 ? called : code_.long_jump_before(end);
+            if (target == 0) continue;
+            const bool is_own = target >= part.low && target < part.high;
+            if (is_own || code_.may_be_stub(target) ||
+                functions_.anywhere_at(target).begins_at(target)) {
+                return true;
+            }
         }
         return false;
     }

@@ -83,6 +83,14 @@ int main() {
     void* const switched = make_after_switch(4);
     ALLOCSCOPE_EXPECT(has_row(window.stats(), 30, "undescribed.cpp", line_behind_switch, "short"));
     ::operator delete(switched);
+    void* const behind[] = {make_after_loop(), make_after_call(), make_after_mask(),
+                            make_after_stub()};
+    const allocscope::snapshot distances = window.stats();
+    ALLOCSCOPE_EXPECT(has_row(distances, 32, "distances.cpp", line_after_loop, "short"));
+    ALLOCSCOPE_EXPECT(has_row(distances, 34, "distances.cpp", line_after_call, "short"));
+    ALLOCSCOPE_EXPECT(has_row(distances, 36, "distances.cpp", line_after_mask, "short"));
+    ALLOCSCOPE_EXPECT(has_row(distances, 38, "distances.cpp", line_after_stub, "short"));
+    for (void* const each : behind) ::operator delete(each);
     // There is a jump in each part of the function.
     const int line_of_rare = __LINE__ + 1;
     void* const rare = make_rarely(8);

@@ -34,6 +34,10 @@ void* make_by_pointer(void* (*make)(), bool is_asking);
 void* make_checked(int kind);
 void* make_rarely(int kind);
 void* make_after_switch(int kind);
+void* make_after_loop();
+void* make_after_call();
+void* make_after_mask();
+void* make_after_stub();
 extern const int line_behind_switch;
 
 extern const int line_of_item;
@@ -42,5 +46,9 @@ extern const int line_behind_two_jumps;
 extern const int line_of_grow;
 extern const int line_of_checked;
 extern const int line_of_set_name;
+extern const int line_after_loop;
+extern const int line_after_call;
+extern const int line_after_mask;
+extern const int line_after_stub;
 
 #endif  // ALLOCSCOPE_TESTS_PROCESS_TAIL_CALLS_MAKERS_HPP

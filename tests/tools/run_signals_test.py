@@ -78,10 +78,11 @@ def waits_in_write(process):
         return False  # it has just ended
 
 
-def passes_signals_on_while_a_report_is_not_read(is_terminal):
-    """With --every a report waits for its reader: the pipe is full, or the terminal stands."""
+def passes_signals_on_while_a_report_is_not_read(is_terminal, *options):
+    """With --every a report waits for its reader: the pipe is full, or the terminal stands. So does
+    a picture of --live."""
     reader, writer = pty.openpty() if is_terminal else os.pipe()
-    with subprocess.Popen([PROGRAM, "run", "--every", "0.01", "--", "sh", "-c",
+    with subprocess.Popen([PROGRAM, "run", "--every", "0.01", *options, "--", "sh", "-c",
                            "echo $$; exec sleep 60"], stdout=subprocess.PIPE,
                           stderr=writer) as started:
         os.close(writer)
@@ -325,6 +326,7 @@ def main():
         takes_signals_between_reports(recorder, program)
         passes_signals_on_while_a_report_is_not_read(is_terminal=False)
         passes_signals_on_while_a_report_is_not_read(is_terminal=True)
+        passes_signals_on_while_a_report_is_not_read(True, "--live")
         passes_no_signal_of_the_terminal_on(folder)
         ends_by_the_signal_of_the_terminal()
         passes_no_signal_of_the_program_on(folder)

@@ -299,8 +299,9 @@ def names_threads(recorder, folder):
     assert re.search(r"  thread \d+$", of["4000"]) and "names" not in shown, shown
 
 
-def stops_a_report(program):
-    """A report that takes long, because nobody reads it, ends when the command is asked to end."""
+def stops_a_report(program, is_read):
+    """A report that takes long, because nobody reads it, ends when the command is asked to end. So
+    does the command when it is asked once more."""
     with subprocess.Popen([PROGRAM, "run", "--format", "json", "--", *program],
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as started:
         # The pipe is full when the report has begun, and no signal stops it in the first second,
@@ -313,9 +314,18 @@ def stops_a_report(program):
         time.sleep(1.5)
         assert started.poll() is None
         started.send_signal(signal.SIGTERM)
-        text = started.stderr.read().decode()
-        assert text.endswith(": the report was stopped by signal 15\n"), text[-300:]
-        assert started.wait(60) == 0
+        if is_read:
+            text = started.stderr.read().decode()
+            assert text.endswith(": the report was stopped by signal 15\n"), text[-300:]
+            assert started.wait(60) == 0
+            return
+        # Nor does anybody read that the report was stopped.
+        for _ in range(600):
+            if started.poll() is not None:
+                break
+            started.send_signal(signal.SIGTERM)
+            time.sleep(0.1)
+        assert started.poll() == -signal.SIGTERM
 
 
 SENDS_A_SIGNAL_SOON = r"""
@@ -370,7 +380,8 @@ def main():
         reports_while_it_runs(recorder, program)
         reports_on_what_grows(recorder, folder)
         names_threads(recorder, folder)
-        stops_a_report(["python3", "-c", "pass"])
+        for is_read in (True, False):
+            stops_a_report(["python3", "-c", "pass"], is_read)
         goes_on_with_a_report()
 
 

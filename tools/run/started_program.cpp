@@ -212,9 +212,15 @@ int started_program::end_asked(double seconds) {
     const int number = ::sigtimedwait(&awaited, &signal, &duration);
     if (is_running && number > 0 && number != SIGCHLD) pass_on(signal);
     if (is_running) return 0;
-    const bool asks =
-        number == SIGHUP || number == SIGINT || number == SIGQUIT || number == SIGTERM;
-    if (asks && seconds_now() - ended_at_ >= grace) end_asked_ = number;
+    sigset_t ending;
+    ::sigemptyset(&ending);
+    for (const int each : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) ::sigaddset(&ending, each);
+    const bool asks = number > 0 && ::sigismember(&ending, number) == 1;
+    if (asks && seconds_now() - ended_at_ >= grace) {
+        end_asked_ = number;
+        // The next one ends this process where it waits for the reader of what it says itself.
+        ::sigprocmask(SIG_UNBLOCK, &ending, nullptr);
+    }
     return end_asked_;
 }
 

@@ -42,7 +42,8 @@ public:
     std::int32_t number() const { return number_; }  // in /proc
     // The signal that asks this process to end, too, or 0. Waits up to `seconds` for one, or until
     // a child of this process ends. While the program runs, it gets all signals. Those within a
-    // second of its end are ignored, because they were meant for it.
+    // second of its end are ignored, because they were meant for it. After one that asks, the next
+    // ends this process at once.
     int end_asked(double seconds);
     // After event::ended: the kernel's name for the process when it ended. These are the first 15
     // bytes of the name of the file that it executed last, unless it has chosen another name.

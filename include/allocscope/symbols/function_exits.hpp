@@ -142,7 +142,8 @@ private:
             const std::uint64_t called = code_.called_before(end);
             const std::uint64_t target = called != 0 ? called : code_.long_jump_before(end);
             if (target == 0) continue;
-            const bool is_own = target >= part.low && target < part.high;
+            const bool is_own = called == 0 && target >= part.low && target < part.high &&
+                                end - target >= long_bytes;  // not into itself
             if (is_own || code_.may_be_stub(target) ||
                 functions_.anywhere_at(target).begins_at(target)) {
                 return true;

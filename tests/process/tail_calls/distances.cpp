@@ -33,3 +33,9 @@ void* make_after_stub() {
     return new short[19];
 }
 const int line_after_stub = __LINE__ - 2;
+
+// The number -24 is e8 ff ff ff, which with the ff of the jump behind it looks like a call.
+void* make_by_pointer_with_number(void* (*make)(int), bool is_asking) {
+    if (is_asking) return make(-24);
+    return new short[20];
+}

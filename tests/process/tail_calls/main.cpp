@@ -37,6 +37,10 @@ __attribute__((noinline)) static void* make_long_array() {
     return new long[10];
 }
 
+__attribute__((noinline)) static void* make_numbered(int) {
+    return new short[21];
+}
+
 int main() {
     watchdog();
     item* (*volatile by_pointer)() = make_item;
@@ -91,6 +95,10 @@ int main() {
     ALLOCSCOPE_EXPECT(has_row(distances, 36, "distances.cpp", line_after_mask, "short"));
     ALLOCSCOPE_EXPECT(has_row(distances, 38, "distances.cpp", line_after_stub, "short"));
     for (void* const each : behind) ::operator delete(each);
+    const int line_of_number = __LINE__ + 1;
+    void* const numbered = make_by_pointer_with_number(make_numbered, true);
+    ALLOCSCOPE_EXPECT(has_row(window.stats(), 42, "main.cpp", line_of_number, "?"));
+    ::operator delete(numbered);
     // There is a jump in each part of the function.
     const int line_of_rare = __LINE__ + 1;
     void* const rare = make_rarely(8);

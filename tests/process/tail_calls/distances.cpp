@@ -1,5 +1,5 @@
-// A distance backwards ends with ff, and so begins a jump to where a register (66 90) or a word (25)
-// says. g++ does not describe the calls and jumps of these functions, as with -g1.
+// A distance backwards ends with ff, and so begins a jump to where a register (66 90) or a word
+// (25) says. g++ does not describe the calls and jumps of these functions, as with -g1.
 #if !defined(__clang__)
     #pragma GCC optimize("no-var-tracking")
 #endif

@@ -82,6 +82,7 @@ public:
         made->rule_version = static_cast<std::uint32_t>(version);
         made->tag = stack.tag;
         names_.name(*made, stack, modules, rule);
+        if (!symbols_.has_all_files()) made->is_lasting = false;
         stacks_.add(*made);
         ++stack_count_;
         has_new_ = true;

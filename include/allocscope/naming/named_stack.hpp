@@ -45,7 +45,7 @@ struct named_stack {
     std::uint16_t asking_frame = 0;  // the frame that asked for the memory; frame_count: none
     symbolize::type_evidence evidence = symbolize::type_evidence::none;
     bool is_array = false;    // type_answer
-    bool is_lasting = false;  // false: valid until a module comes or goes
+    bool is_lasting = false;  // false: valid until refresh_modules() is true
     // What objects have told about the type: a live one might still tell more than their size.
     enum class told : unsigned char { nothing, size, all } told_by_objects = told::nothing;
 

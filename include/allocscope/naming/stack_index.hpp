@@ -69,7 +69,7 @@ public:
         ++count_;
     }
 
-    // Forgets the stacks whose names are valid only until a module comes or goes.
+    // Forgets the stacks whose names are valid only until refresh_modules() is true.
     void drop_passing() {
         arena scratch;
         list<named_stack*> left{scratch};

@@ -16,9 +16,9 @@
 
 #include <allocscope/base/compiler.hpp>
 
-#include <cerrno>   // errno, EINTR
+#include <cerrno>   // errno, EINTR, EMFILE, ENFILE
 #include <cstddef>  // size_t
-#include <cstdint>  // uint64_t
+#include <cstdint>  // uint32_t, uint64_t
 
 #include <fcntl.h>     // open
 #include <sys/stat.h>  // fstat
@@ -41,12 +41,21 @@ struct file_identity {
     }
 };
 
+// How often this process got no file because it, or the system, had no descriptor left for it. A
+// file that was refused so is there.
+ALLOCSCOPE_HIDDEN inline std::uint32_t refused_files = 0;
+
 class file_reader {
 public:
     explicit file_reader(const char* path) noexcept {
         descriptor_ = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
         struct stat facts;
-        if (descriptor_ < 0) return;
+        if (descriptor_ < 0) {
+            if (errno == EMFILE || errno == ENFILE) {
+                __atomic_add_fetch(&refused_files, 1U, __ATOMIC_RELAXED);
+            }
+            return;
+        }
         if (::fstat(descriptor_, &facts) != 0 || !S_ISREG(facts.st_mode)) {
             close_now();
             return;

@@ -91,6 +91,7 @@ struct code_location {
     text module;                      // path of the program or library; "" when in none
     std::uint64_t module_offset = 0;  // the linked address, as in addr2line and objdump
     bool is_unloaded = false;         // the module is gone, and so is its file
+    bool lacks_files = false;         // there was no descriptor to open a file that may be there
     text symbol;                      // demangled function of .symtab or .dynsym; "" unknown
     std::uint64_t symbol_offset = 0;  // distance from that function's start
     // Innermost first; at least one when a symbol or a line is known.

@@ -24,7 +24,7 @@
 #include <allocscope/symbols/address_ranges.hpp>
 
 #include <cstddef>  // size_t
-#include <cstdint>  // uint64_t
+#include <cstdint>  // uint32_t, uint64_t
 #include <cstdlib>  // strtoull
 
 #include <sys/auxv.h>  // getauxval
@@ -110,8 +110,15 @@ class module_list {
 public:
     ALLOCSCOPE_INLINE const list<loaded_module>& modules() const { return modules_; }
 
+    // Whether every file could be opened since read() began. Otherwise what was not found may be
+    // there.
+    ALLOCSCOPE_INLINE bool has_all_files() const {
+        return refused_ == __atomic_load_n(&detail::refused_files, __ATOMIC_RELAXED);
+    }
+
     bool is_current() const {
         if (!is_read_) return false;
+        if (!has_all_files() && detail::file_reader{"/proc/self/maps"}.is_open()) return false;
         const detail::module_generation now = detail::current_module_generation();
         // Where the loader can no longer be asked, no module comes or goes any more.
         return !now.is_known || generation_.equals(now);
@@ -120,6 +127,7 @@ public:
     // The previous result of modules() stays valid until the next call of this.
     void read() {
         is_read_ = false;
+        refused_ = __atomic_load_n(&detail::refused_files, __ATOMIC_RELAXED);
         is_second_ = !is_second_;
         arena& memory = memory_[is_second_ ? 1 : 0];
         memory.release();
@@ -208,6 +216,7 @@ private:
     arena memory_[2];
     bool is_second_ = false;
     bool is_read_ = false;
+    std::uint32_t refused_ = 0;
     detail::module_generation generation_;
     list<loaded_module> modules_;
     address_ranges ranges_;  // value: the number of the module

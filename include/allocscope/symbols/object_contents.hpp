@@ -235,7 +235,7 @@ private:
         splits_ = table<std::uint64_t, split_unit*>{memory_};
         types_ = table<std::uint64_t, type_names*>{memory_};
         if (!was_open_) identity_ = object_->identity();
-        was_open_ = true;
+        was_open_ = object_->is_readable();
         is_trusted_ =
             object_->is_readable() && object_->identity().equals(identity_) && is_expected();
         const bool is_whole = object_->has(".debug_info") || path_ == nullptr;

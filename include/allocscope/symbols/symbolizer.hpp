@@ -222,8 +222,9 @@ public:
         return location.frames.empty() ? text{} : location.frames.back().file;
     }
 
-    // Call it before a report: it finds libraries that were loaded or unloaded since the last call.
-    // Locations in modules that are still loaded stay valid. Returns true if anything changed.
+    // Call it before a report: it finds libraries that were loaded or unloaded since the last call,
+    // and files that can be opened again. Locations in modules that are still loaded stay valid.
+    // Returns true if anything changed.
     bool refresh_modules() {
         if (modules_.is_current()) return false;
         const list<loaded_module> before = modules_.modules();
@@ -236,13 +237,17 @@ public:
             object->reader->release();
         }
         for (auto& location : locations_) {
+            if (location.value == nullptr) continue;
             const bool has_home = location.key >= first_key;
-            if (!has_home && !is_still_valid(before, location.key)) location.value = nullptr;
+            const bool is_gone = !has_home && !is_still_valid(before, location.key);
+            if (is_gone || location.value->lacks_files) location.value = nullptr;
         }
         return true;
     }
 
     const list<loaded_module>& modules() const { return modules_.modules(); }
+    // False: names that were found since refresh_modules() may say less than they could.
+    ALLOCSCOPE_INLINE bool has_all_files() const { return modules_.has_all_files(); }
 
     // Calls visit(path, base, size, build id) for the modules of the process that is being reported
     // on; the program comes first.
@@ -335,6 +340,7 @@ private:
         location->module = texts_.keep(owner.path);
         location->module_offset = address - owner.base;
         owner.object->resolve(location->module_offset, *location, &memory);
+        location->lacks_files = !has_all_files();
         return *location;
     }
 

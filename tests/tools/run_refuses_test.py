@@ -104,7 +104,8 @@ def says_what_is_wrong(program):
     refuses([program], 'ALLOCSCOPE_OUTPUT is "%q.txt"', ALLOCSCOPE_OUTPUT="%q.txt")
     refuses(["--output", "/no/such/folder/heap.txt", program], '"/no/such/folder/heap.txt"',
             'to "/no/such/folder/": No such file or directory')
-    refuses(["--executable", "/no/such/file", program], '"/no/such/file"', "No such file")
+    refuses(["--executable", "/no/such/file", program],
+            '"/no/such/file" cannot be run: No such file or directory\n')
     refuses(["--", "/no/such/program"], '"/no/such/program"', "No such file")
     refuses(["--", "/etc/passwd"], '"/etc/passwd"', "Permission denied")
     helped = ["run", "--output", "--help", "--summary", "--help", "--", program]

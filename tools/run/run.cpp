@@ -160,7 +160,7 @@ public:
             error = std::strerror(program.execute(order));
         }
         if (!program.has_started()) {
-            const bool is_there = !path.empty() && program.lacks_file();
+            const bool is_there = program.lacks_file() && ::access(path.c_str(), F_OK) == 0;
             return refuse("run", "\"" + executed_file() + "\" cannot be run: " + error +
                                      (is_there ? ": its interpreter or loader is missing" : ""));
         }

@@ -108,6 +108,31 @@ inline int descriptor_named_by(const char* path) noexcept {
     return number;
 }
 
+// While it exists, files are opened above descriptor 2. A program that has closed stdout or stderr
+// may still write to it; that must not get into a file of ours.
+class standard_descriptors {
+public:
+    standard_descriptors() noexcept {
+        int opened = ::open("/", O_PATH | O_CLOEXEC);
+        for (; opened >= 0 && opened <= 2; opened = ::open("/", O_PATH | O_CLOEXEC)) {
+            is_held_[opened] = true;
+        }
+        if (opened >= 0) ::close(opened);
+    }
+    ~standard_descriptors() {
+        const int errno_before = errno;
+        for (int i = 0; i <= 2; ++i) {
+            if (is_held_[i]) ::close(i);
+        }
+        errno = errno_before;
+    }
+    standard_descriptors(const standard_descriptors&) = delete;
+    standard_descriptors& operator=(const standard_descriptors&) = delete;
+
+private:
+    bool is_held_[3] = {};
+};
+
 class output_file {
 public:
     output_file() noexcept = default;
@@ -124,6 +149,7 @@ public:
             descriptor_ = ::fcntl(named, F_DUPFD_CLOEXEC, 3);
             return descriptor_ >= 0 ? 0 : errno;
         }
+        const standard_descriptors are_taken;
         struct stat found;
         if (::stat(path, &found) == 0 && !S_ISREG(found.st_mode)) return open_special(path, found);
         return create_beside(path);

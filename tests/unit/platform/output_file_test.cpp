@@ -310,6 +310,33 @@ TEST_CASE(
     CHECK(WEXITSTATUS(status) == 0);
 }
 
+TEST_CASE("output_file: what is written to a closed stdout or stderr is not in the file") {
+    const scratch_folder folder;
+    const ::pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        for (int i = 0; i <= 2; ++i) ::close(i);
+        for (const std::string& path : {folder / "report", std::string{"/dev/null"}}) {
+            output_file out;
+            if (out.open(path.c_str()) != 0) ::_exit(10);
+            for (int i = 0; i <= 2; ++i) {
+                if (::write(i, "noise", 5) != -1 || errno != EBADF) ::_exit(11);
+            }
+            if (out.write("text", 4) != 0 || out.commit() != 0) ::_exit(12);
+        }
+        // All are free again.
+        for (int i = 0; i <= 2; ++i) {
+            if (::open("/dev/null", O_RDONLY) != i) ::_exit(13);
+        }
+        ::_exit(0);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
+    CHECK(contents(folder / "report") == "text");
+}
+
 TEST_CASE("output_file: many threads writing one path leave one whole file") {
     const scratch_folder folder;
     const std::string path = folder / "shared";

@@ -45,7 +45,7 @@ namespace detail {
 // pending.
 class file_size_signal_blocked {
 public:
-    file_size_signal_blocked() noexcept {
+    ALLOCSCOPE_INLINE file_size_signal_blocked() noexcept {
         ::sigset_t pending;
         ::sigpending(&pending);
         was_pending_ = ::sigismember(&pending, SIGXFSZ) == 1;
@@ -53,7 +53,7 @@ public:
         ::sigaddset(&only_this_, SIGXFSZ);
         ::pthread_sigmask(SIG_BLOCK, &only_this_, &mask_before_);
     }
-    ~file_size_signal_blocked() {
+    ALLOCSCOPE_INLINE ~file_size_signal_blocked() {
         const int errno_before = errno;
         const struct timespec at_once = {0, 0};
         if (!was_pending_) ::sigtimedwait(&only_this_, nullptr, &at_once);
@@ -108,31 +108,6 @@ inline int descriptor_named_by(const char* path) noexcept {
     return number;
 }
 
-// While it exists, files are opened above descriptor 2. A program that has closed stdout or stderr
-// may still write to it; that must not get into a file of ours.
-class standard_descriptors {
-public:
-    standard_descriptors() noexcept {
-        int opened = ::open("/", O_PATH | O_CLOEXEC);
-        for (; opened >= 0 && opened <= 2; opened = ::open("/", O_PATH | O_CLOEXEC)) {
-            is_held_[opened] = true;
-        }
-        if (opened >= 0) ::close(opened);
-    }
-    ~standard_descriptors() {
-        const int errno_before = errno;
-        for (int i = 0; i <= 2; ++i) {
-            if (is_held_[i]) ::close(i);
-        }
-        errno = errno_before;
-    }
-    standard_descriptors(const standard_descriptors&) = delete;
-    standard_descriptors& operator=(const standard_descriptors&) = delete;
-
-private:
-    bool is_held_[3] = {};
-};
-
 class output_file {
 public:
     output_file() noexcept = default;
@@ -149,7 +124,6 @@ public:
             descriptor_ = ::fcntl(named, F_DUPFD_CLOEXEC, 3);
             return descriptor_ >= 0 ? 0 : errno;
         }
-        const standard_descriptors are_taken;
         struct stat found;
         if (::stat(path, &found) == 0 && !S_ISREG(found.st_mode)) return open_special(path, found);
         return create_beside(path);
@@ -202,15 +176,22 @@ private:
         std::memcpy(directory, path, length);
         directory[length] = '\0';
         directory_ = ::open(length == 0 ? "." : directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (directory_ < 0) return errno;
-        for (int attempt = 0; attempt < 16; ++attempt) {
+        // A program that has closed stdout or stderr may still write to it. That must not get into
+        // the file: while it is opened, the numbers below 3 are taken.
+        unsigned taken = 0;
+        while (directory_ >= 0 && directory_ <= 2) {
+            taken |= 1U << directory_;
+            directory_ = ::fcntl(directory_, F_DUPFD_CLOEXEC, 0);
+        }
+        int error = directory_ < 0 ? errno : EEXIST;
+        for (int attempt = 0; attempt < 16 && (error == EEXIST || error == EINTR); ++attempt) {
             name_temporary(attempt);
             descriptor_ = ::openat(directory_, temporary_,
                                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-            if (descriptor_ >= 0) return 0;
-            if (errno != EEXIST && errno != EINTR) break;
+            error = descriptor_ >= 0 ? 0 : errno;
         }
-        const int error = errno;
+        for (; taken != 0; taken &= taken - 1) ::close(__builtin_ctz(taken));
+        if (error == 0) return 0;
         ::close(directory_);
         directory_ = -1;
         return error;

@@ -316,14 +316,12 @@ TEST_CASE("output_file: what is written to a closed stdout or stderr is not in t
     REQUIRE(child >= 0);
     if (child == 0) {
         for (int i = 0; i <= 2; ++i) ::close(i);
-        for (const std::string& path : {folder / "report", std::string{"/dev/null"}}) {
-            output_file out;
-            if (out.open(path.c_str()) != 0) ::_exit(10);
-            for (int i = 0; i <= 2; ++i) {
-                if (::write(i, "noise", 5) != -1 || errno != EBADF) ::_exit(11);
-            }
-            if (out.write("text", 4) != 0 || out.commit() != 0) ::_exit(12);
+        output_file out;
+        if (out.open((folder / "report").c_str()) != 0) ::_exit(10);
+        for (int i = 0; i <= 2; ++i) {
+            if (::write(i, "noise", 5) != -1 || errno != EBADF) ::_exit(11);
         }
+        if (out.write("text", 4) != 0 || out.commit() != 0) ::_exit(12);
         // All are free again.
         for (int i = 0; i <= 2; ++i) {
             if (::open("/dev/null", O_RDONLY) != i) ::_exit(13);

@@ -283,7 +283,7 @@ private:
                 is_builtin = true;
                 found.last = at;
             } else if (has_name || is_builtin) {
-                if (!is_at(at + 1, "::")) break;
+                if (!is_word(word) || !is_at(at + 1, "::")) break;
                 ++at;  // `int box::*`
             } else if (word == "decltype" || word == "auto") {
                 has_name = true;

@@ -5278,12 +5278,21 @@ struct file_identity {
     }
 };
 
+// How often this process got no file because it, or the system, had no descriptor left for it. A
+// file that was refused so is there.
+ALLOCSCOPE_HIDDEN inline atomic<std::uint32_t> refused_files{0};
+
 class file_reader {
 public:
     explicit file_reader(const char* path) noexcept {
         descriptor_ = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
         struct stat facts;
-        if (descriptor_ < 0) return;
+        if (descriptor_ < 0) {
+            if (errno == EMFILE || errno == ENFILE) {
+                refused_files.fetch_add(1, memory_order::relaxed);
+            }
+            return;
+        }
         if (::fstat(descriptor_, &facts) != 0 || !S_ISREG(facts.st_mode)) {
             close_now();
             return;
@@ -22311,15 +22320,18 @@ struct named_stack {
     std::uint16_t maker_frame = 0;   // the innermost function that is not the standard library's
     std::uint16_t asking_frame = 0;  // the frame that asked for the memory; frame_count: none
     symbolize::type_evidence evidence = symbolize::type_evidence::none;
-    bool is_array = false;       // type_answer
-    bool is_lasting = false;     // false: valid until a module comes or goes
-    bool is_type_final = false;  // false: a live object might still tell the type
+    bool is_array = false;    // type_answer
+    bool is_lasting = false;  // false: valid until refresh_modules() is true
+    // What objects have told about the type: a live one might still tell more than their size.
+    enum class told : unsigned char { nothing, size, all } told_by_objects = told::nothing;
 
     static constexpr const char* no_type = "?";
 
-    // Whether there is a type that the size of the objects would prove.
-    bool has_candidate() const noexcept {
-        return evidence == symbolize::type_evidence::none && kept_answer != no_type;
+    bool is_settled() const noexcept { return told_by_objects == told::all; }
+    // Whether the size of the objects may prove a type, or refute it.
+    bool depends_on_size() const noexcept {
+        const bool is_known = evidence != symbolize::type_evidence::none;
+        return told_by_objects == told::nothing && (is_known ? !is_array : kept_answer != no_type);
     }
     ALLOCSCOPE_INLINE int line() const noexcept {
         return path[0] != '\0' ? static_cast<int>(number) : 0;
@@ -22806,11 +22818,15 @@ public:
     }
 
     // The only type with that name, with its scopes; "" if there are several, or if it is not
-    // certain. A `using` or a base class can make it visible anywhere.
-    text only(text name) const {
+    // certain. A `using` or a base class can make it visible anywhere. With a function, those in
+    // scopes around it count as one.
+    text only(text name, text function = {}) const {
         const named_type* const first = all(name);
         for (const named_type* type = first; type != nullptr; type = type->next) {
-            if (type->qualified != first->qualified) return {};
+            const bool is_same = type->qualified == first->qualified;
+            if (!is_same && !(is_seen(*type, name, function) && is_seen(*first, name, function))) {
+                return {};
+            }
         }
         return first != nullptr ? first->qualified : text{};
     }
@@ -22938,6 +22954,11 @@ private:
             }
         }
         return true;
+    }
+
+    static bool is_seen(const named_type& type, text name, text function) noexcept {
+        if (type.qualified.empty() || function.empty()) return false;
+        return is_around(type.qualified.substr(0, type.qualified.size() - name.size()), function);
     }
 
     // A type in a template or a function is meant only there. Some scopes have no names.
@@ -23078,7 +23099,8 @@ enum class size_fit {
     other
 };
 
-// The size of a pointer or of an arithmetic type, as pretty_type or C spells it; 0: it is neither.
+// The size of a pointer or of an arithmetic type, as pretty_type, C or a program spells it; 0: it
+// is neither.
 inline std::uint64_t bytes_of_plain_type(text type) noexcept {
     // Not static: g++ would give it a symbol that keeps a plugin mapped after dlclose.
     constexpr struct {
@@ -23089,12 +23111,21 @@ inline std::uint64_t bytes_of_plain_type(text type) noexcept {
         {"short", 2},        {"unsigned short", 2}, {"int", 4},         {"unsigned", 4},
         {"unsigned int", 4}, {"wchar_t", 4},        {"char32_t", 4},    {"float", 4},
         {"long", 8},         {"unsigned long", 8},  {"long long", 8},   {"unsigned long long", 8},
-        {"double", 8},       {"long double", 16},   {"std::byte", 1},   {"_Bool", 1}};
+        {"double", 8},       {"long double", 16},   {"std::byte", 1},   {"_Bool", 1},
+        {"int8_t", 1},       {"uint8_t", 1},        {"int16_t", 2},     {"uint16_t", 2},
+        {"int32_t", 4},      {"uint32_t", 4},       {"int64_t", 8},     {"uint64_t", 8},
+        {"size_t", 8},       {"ssize_t", 8},        {"ptrdiff_t", 8}};
     if (type.ends_with("*")) return sizeof(void*);
+    if (type.starts_with("std::") && type.ends_with("_t")) type.remove_prefix(5);
     for (const auto& each : arithmetic) {
         if (type == each.name) return each.bytes;
     }
     return 0;
+}
+
+// Whether a word is that of an arithmetic type, perhaps one that the C library declares.
+inline bool is_number_type(text word) noexcept {
+    return builtin_type{}.take(word) || (word.ends_with("_t") && bytes_of_plain_type(word) != 0);
 }
 
 // `type` is spelled as by a demangler or in a source file. A class inside a function is looked up
@@ -23131,7 +23162,8 @@ inline size_fit compare_size(arena& memory, text type, const type_names& known,
                         : each->whole;
         if (is_alias || pretty_type(memory, whole) != wanted) continue;
         if (each->bytes == block_bytes) return size_fit::same;
-        fit = size_fit::other;
+        // A class of another function says nothing about an alias of the file.
+        if (!each->qualified.empty() || path.size() > own.name.size()) fit = size_fit::other;
     }
     return fit;
 }
@@ -23217,6 +23249,7 @@ struct code_location {
     text module;                      // path of the program or library; "" when in none
     std::uint64_t module_offset = 0;  // the linked address, as in addr2line and objdump
     bool is_unloaded = false;         // the module is gone, and so is its file
+    bool lacks_files = false;         // there was no descriptor to open a file that may be there
     text symbol;                      // demangled function of .symtab or .dynsym; "" unknown
     std::uint64_t symbol_offset = 0;  // distance from that function's start
     // Innermost first; at least one when a symbol or a line is known.
@@ -23620,7 +23653,7 @@ struct type_knowledge {
     // scopes; "" if that is not certain.
     text (*qualified)(void* context, text name, text function) = nullptr;
     // The only type with that name, with its scopes; "" if that is not certain.
-    text (*only)(void* context, text name) = nullptr;
+    text (*only)(void* context, text name, text function) = nullptr;
     // The size of the types with that name in bytes; 0: one of them is an alias, or of another or
     // unknown size. Null: no size is known.
     std::uint64_t (*bytes)(void* context, text name) = nullptr;
@@ -23648,7 +23681,7 @@ struct type_knowledge {
     // What the functions above say, or the least that is certain without them.
     name_kind kind_of(text name) const;
     text qualified_in(text name, text function) const;
-    text only_of(text name) const;
+    text only_of(text name, text function = {}) const;
     std::uint64_t bytes_of(text name) const;
     bool are_known_classes(text path) const;
     text meaning_of(text name, asked_name wanted, arena& memory) const;
@@ -23670,8 +23703,8 @@ inline name_kind type_knowledge::kind_of(text name) const {
 inline text type_knowledge::qualified_in(text name, text function) const {
     return qualified != nullptr ? qualified(context, name, function) : text{};
 }
-inline text type_knowledge::only_of(text name) const {
-    return only != nullptr ? only(context, name) : text{};
+inline text type_knowledge::only_of(text name, text function) const {
+    return only != nullptr ? only(context, name, function) : text{};
 }
 inline std::uint64_t type_knowledge::bytes_of(text name) const {
     return bytes != nullptr ? bytes(context, name) : 0;
@@ -25120,6 +25153,7 @@ public:
 private:
     static constexpr std::uint64_t long_bytes = machine_code::call_bytes;
     static constexpr std::uint64_t short_bytes = machine_code::short_jump_bytes;
+    static constexpr std::uint64_t word_jump_bytes = machine_code::call_bytes + 1;
 
     // clang does not describe the jumps to functions that the source does not declare. So the code
     // is looked through, too. Instructions are not told apart: whatever may be a jump out counts.
@@ -25138,7 +25172,10 @@ private:
             if (part.value != from.range->value) continue;
             for (std::uint64_t at = part.low + short_bytes; at <= part.high; ++at) {
                 if (at == described) continue;
-                if (!is_described && code_.may_jump_anywhere(at)) return {};
+                if (!is_described && code_.may_jump_anywhere(at) &&
+                    !is_in_distance(at - short_bytes, part)) {
+                    return {};
+                }
                 const code_target targets[] = {
                     {code_.long_jump_before(at), false},
                     {is_described ? 0 : code_.short_jump_before(at), false},
@@ -25146,8 +25183,8 @@ private:
                 for (const code_target& target : targets) {
                     const bool is_long = &target == targets;
                     if (target.address == 0 || !leads_out(target, from, part, is_long)) continue;
-                    const bool is_short = !is_long && !target.is_word;
-                    if (is_short && is_within_jump(at - short_bytes, part)) continue;
+                    const std::uint64_t bytes = target.is_word ? word_jump_bytes : short_bytes;
+                    if (!is_long && is_in_distance(at - bytes, part)) continue;
                     if (found.behind != 0) return {};
                     found = {at, target,
                              !target.is_word && functions_.allocates_at(target.address)};
@@ -25183,11 +25220,20 @@ private:
                (to.range->value != part.value || to.unit != from.unit);
     }
 
-    // Whether the byte belongs to the distance of a long jump to a function.
-    bool is_within_jump(std::uint64_t byte, const address_range& part) const {
+    // Whether the byte belongs to the distance of a call or a long jump to where compilers let them
+    // lead. The last byte of a distance backwards is ff, which also begins a jump to where a
+    // register or a word says.
+    bool is_in_distance(std::uint64_t byte, const address_range& part) const {
         for (std::uint64_t end = byte + 1; end < byte + long_bytes && end <= part.high; ++end) {
-            const std::uint64_t target = code_.long_jump_before(end);
-            if (target != 0 && functions_.anywhere_at(target).begins_at(target)) return true;
+            const std::uint64_t called = code_.called_before(end);
+            const std::uint64_t target = called != 0 ? called : code_.long_jump_before(end);
+            if (target == 0) continue;
+            const bool is_own = called == 0 && target >= part.low && target < part.high &&
+                                end - target >= long_bytes;  // not into itself
+            if (is_own || code_.may_be_stub(target) ||
+                functions_.anywhere_at(target).begins_at(target)) {
+                return true;
+            }
         }
         return false;
     }
@@ -25654,7 +25700,7 @@ private:
         splits_ = table<std::uint64_t, split_unit*>{memory_};
         types_ = table<std::uint64_t, type_names*>{memory_};
         if (!was_open_) identity_ = object_->identity();
-        was_open_ = true;
+        was_open_ = object_->is_readable();
         is_trusted_ =
             object_->is_readable() && object_->identity().equals(identity_) && is_expected();
         const bool is_whole = object_->has(".debug_info") || path_ == nullptr;
@@ -26459,8 +26505,15 @@ class module_list {
 public:
     ALLOCSCOPE_INLINE const list<loaded_module>& modules() const { return modules_; }
 
+    // Whether every file could be opened since read() began. Otherwise what was not found may be
+    // there.
+    ALLOCSCOPE_INLINE bool has_all_files() const {
+        return refused_ == detail::refused_files.load(detail::memory_order::relaxed);
+    }
+
     bool is_current() const {
         if (!is_read_) return false;
+        if (!has_all_files() && detail::file_reader{"/proc/self/maps"}.is_open()) return false;
         const detail::module_generation now = detail::current_module_generation();
         // Where the loader can no longer be asked, no module comes or goes any more.
         return !now.is_known || generation_.equals(now);
@@ -26469,6 +26522,7 @@ public:
     // The previous result of modules() stays valid until the next call of this.
     void read() {
         is_read_ = false;
+        refused_ = detail::refused_files.load(detail::memory_order::relaxed);
         is_second_ = !is_second_;
         arena& memory = memory_[is_second_ ? 1 : 0];
         memory.release();
@@ -26557,6 +26611,7 @@ private:
     arena memory_[2];
     bool is_second_ = false;
     bool is_read_ = false;
+    std::uint32_t refused_ = 0;
     detail::module_generation generation_;
     list<loaded_module> modules_;
     address_ranges ranges_;  // value: the number of the module
@@ -26883,8 +26938,9 @@ public:
         return location.frames.empty() ? text{} : location.frames.back().file;
     }
 
-    // Call it before a report: it finds libraries that were loaded or unloaded since the last call.
-    // Locations in modules that are still loaded stay valid. Returns true if anything changed.
+    // Call it before a report: it finds libraries that were loaded or unloaded since the last call,
+    // and files that can be opened again. Locations in modules that are still loaded stay valid.
+    // Returns true if anything changed.
     bool refresh_modules() {
         if (modules_.is_current()) return false;
         const list<loaded_module> before = modules_.modules();
@@ -26897,13 +26953,17 @@ public:
             object->reader->release();
         }
         for (auto& location : locations_) {
+            if (location.value == nullptr) continue;
             const bool has_home = location.key >= first_key;
-            if (!has_home && !is_still_valid(before, location.key)) location.value = nullptr;
+            const bool is_gone = !has_home && !is_still_valid(before, location.key);
+            if (is_gone || location.value->lacks_files) location.value = nullptr;
         }
         return true;
     }
 
     const list<loaded_module>& modules() const { return modules_.modules(); }
+    // False: names that were found since refresh_modules() may say less than they could.
+    ALLOCSCOPE_INLINE bool has_all_files() const { return modules_.has_all_files(); }
 
     // Calls visit(path, base, size, build id) for the modules of the process that is being reported
     // on; the program comes first.
@@ -26996,6 +27056,7 @@ private:
         location->module = texts_.keep(owner.path);
         location->module_offset = address - owner.base;
         owner.object->resolve(location->module_offset, *location, &memory);
+        location->lacks_files = !has_all_files();
         return *location;
     }
 
@@ -27278,9 +27339,9 @@ private:
         const symbolize::type_names* known = types(place);
         return known != nullptr ? known->qualified(name, function) : text{};
     }
-    static text only(void* place, text name) {
+    static text only(void* place, text name, text function) {
         const symbolize::type_names* known = types(place);
-        return known != nullptr ? known->only(name) : text{};
+        return known != nullptr ? known->only(name, function) : text{};
     }
     static std::uint64_t bytes(void* place, text name) {
         const symbolize::type_names* known = types(place);
@@ -27832,8 +27893,9 @@ class new_reader {
 public:
     ALLOCSCOPE_INLINE explicit new_reader(const bracketed_tokens& file) : file_(file) {}
 
-    // Reads the expression whose `new` is at `at`. Returns false if it allocates nothing.
-    bool read_new(std::size_t at, new_expression& found) const {
+    // Reads the expression whose `new` is at `at`. Returns false if it allocates nothing; but an
+    // operator new of the user that `takes_place` may.
+    bool read_new(std::size_t at, new_expression& found, bool takes_place = false) const {
         found.begin = is_at(at - 1, "::") ? at - 1 : at;
         std::size_t next = at + 1;
         std::size_t behind = 0;
@@ -27842,7 +27904,7 @@ public:
             if (close == 0) return false;
             const text follows = text_at(close + 1);
             if (is_word(follows) || follows == "::") {
-                if (!is_allocating_placement(next, close)) return false;
+                if (!takes_place && !is_allocating_placement(next, close)) return false;
                 behind = read_type(close + 1, found);
             } else {  // new (T)
                 const std::size_t type_end = read_type(next + 1, found);
@@ -27950,7 +28012,17 @@ private:
         for (std::size_t at = open; at < close; ++at) {
             if (is_sizeof(at)) return false;
         }
+        if (is_any_at(begin - 1, "? :")) begin = behind_sign(begin - 1);
         return read_characters(begin, close, found) || read_pointer(begin, found);
+    }
+
+    // The token behind the sign in `p = q != nullptr ? q : malloc(n)`, whose result p keeps, too.
+    std::size_t behind_sign(std::size_t at) const {
+        for (; at > 1 && !is_any_at(at, "; { }"); --at) {
+            if (is_any_at(at, ") ]") && file_.partner(at) != 0) at = file_.partner(at);
+            if (is_at(at, "=") && !is_at(at + 1, "=") && !is_any_at(at - 1, "= ! < >")) break;
+        }
+        return at + 1;
     }
 
     // Reads the `p`, `v.p` or `v->p` in `p = malloc(n)`, `T* p = malloc(n)`, `p = (T*)malloc(n)`.
@@ -27978,7 +28050,7 @@ private:
         // A cast may also be one of several values, `{1, (char*)malloc(n)}`.
         const bool is_value =
             is_any_at(type - before, "{ ,") && is_any_at(close + before - 1, ", }");
-        if (has_cast && !is_value && !is_any_at(type - before, "= return")) return false;
+        if (has_cast && !is_value && !is_any_at(type - before, "= return ? :")) return false;
         found.type_begin = type;
         found.type_end = star;
         found.has_type = true;
@@ -28053,7 +28125,7 @@ private:
                 is_builtin = true;
                 found.last = at;
             } else if (has_name || is_builtin) {
-                if (!is_at(at + 1, "::")) break;
+                if (!is_word(word) || !is_at(at + 1, "::")) break;
                 ++at;  // `int box::*`
             } else if (word == "decltype" || word == "auto") {
                 has_name = true;
@@ -28722,9 +28794,10 @@ private:
         last = static_cast<std::uint32_t>(declarations_.size());
     }
 
-    // `class name* p` only uses the name.
+    // `class name* p` and `new class name;` only use the name.
     void read_type(std::size_t at) {
-        if (is_any_at(at + 1, "{ : ; final <")) declare(text_at(at), at);
+        const bool is_use = is_any_at(at - 2, "new (");
+        if (is_any_at(at + 1, "{ : ; final <") && !is_use) declare(text_at(at), at);
         read_definition(at);
     }
 
@@ -29060,9 +29133,7 @@ ALLOCSCOPE_PURE inline std::size_t class_body(const source_outline& file, std::s
     while (first > 1 && file.is_at(first - 1, "::")) first -= 2;
     if (first == 0 || !file.is_any_at(first - 1, "struct class")) return 0;
     for (std::size_t i = at + 1; i < file.tokens().size() && i < at + 256; ++i) {
-        if (file.is_any_at(i, "; ( ) = >")) {
-            if (!file.is_at(i, ">") || file.is_at(at + 1, "<")) return 0;
-        }
+        if (file.is_any_at(i, "; ( ) =")) return 0;
         if (file.is_at(i, "{")) return file.partner(i) != 0 ? i : 0;
     }
     return 0;
@@ -29742,7 +29813,7 @@ public:
             const bool initialises = function.starts_with("__static_init") ||
                                      function.starts_with("__cxx_global_var_init");
             if (whole.empty() && nearest == nullptr && is_described && initialises) return {};
-        } else if (knowledge_.only_of(word).empty() && may_inherit(whole, function)) {
+        } else if (knowledge_.only_of(word, function).empty() && may_inherit(whole, function)) {
             return {};
         }
         return whole.empty() ? word : whole;
@@ -30196,6 +30267,13 @@ inline text with_paths(arena& memory, const source_files& files, text type,
         const text own = file.text_at(at);
         if (!file.is_word_at(at) || knowledge.kind_of(own) >= name_kind::type) continue;
         if (file.is_at(at + 1, "::")) continue;
+        // The type has what an alias stands for.
+        local_name alias = find_local_name(file, at, own);
+        if (alias.what == local_name::kind::none) alias = alias_in_namespace(file, at, own);
+        if (alias.what == local_name::kind::alias && alias.begin < at) {
+            type =
+                with_paths(memory, files, type, file, alias.begin, alias.end, function, knowledge);
+        }
         text written = own;
         std::size_t first = at;
         for (; first > begin + 1 && file.is_at(first - 1, "::"); first -= 2) {
@@ -30508,7 +30586,7 @@ private:
     static bool is_plain_word(text word) noexcept {
         constexpr text plain_words =
             "std const volatile void struct class union enum typename true false";
-        return is_listed(word, plain_words) || builtin_type{}.take(word);
+        return is_listed(word, plain_words) || is_number_type(word);
     }
 
     // Where the arguments of the macro have these words; 0: nowhere, or the macro itself declares
@@ -31938,12 +32016,15 @@ inline bool is_copy_of_lambda(text function) noexcept {
 }
 
 inline bool is_implicit_function(const code_frame& frame, source_cache& sources) {
-    if (frame.is_implicit) return true;
     const bool is_of_lambda = is_copy_of_lambda(frame.function);
-    if (!frame.may_be_implicit && !is_of_lambda) return false;
-    const source_outline* file = source_of(frame, sources);
-    if (file == nullptr || frame.is_nearby) return false;
+    if (!frame.is_implicit && !frame.may_be_implicit && !is_of_lambda) return false;
+    const source_outline* file = frame.is_nearby ? nullptr : source_of(frame, sources);
+    if (file == nullptr) return frame.is_implicit;
     const std::size_t at = file->token_from(frame.line, frame.column);
+    // clang++ has the initialiser of a member, which may be on the line of the class.
+    const bool is_initialiser =
+        file->is_at(at, "{") || (file->is_at(at - 1, "=") && !file->is_at(at, "["));
+    if (frame.is_implicit) return frame.column == 0 || !is_initialiser;
     if (is_of_lambda) return file->is_at(at, "[");
     std::size_t name = at;  // of `struct door::lock {`
     while (name > 1 && file->is_at(name - 1, "::")) name -= 2;
@@ -32082,7 +32163,8 @@ inline const new_expression* find_new_expression(const source_outline& file, int
     const source_token* token = file.token_at(line, column);
     if (token == nullptr) return nullptr;
     const auto at = static_cast<std::size_t>(token - file.tokens().begin());
-    if (const new_expression* found = file.expression_at(at)) return found;
+    const new_expression* const found = file.expression_at(at);
+    if (found != nullptr && (found->is_request || !is_c)) return found;  // C has no `new`
     if (token->spelling() == "(") return find_in_call(file, at);
     return is_c ? find_in_call(file, at + 1) : nullptr;
 }
@@ -32116,9 +32198,16 @@ inline bool find_thrown(const source_outline& file, int line, int column, new_ex
         const std::size_t partner = file.partner(begin);
         begin = (partner != 0 && partner < begin ? partner : begin) - 1;
     }
+    if (!file.is_at(begin, "throw")) {  // clang: the beginning of `n != 0 ? n : throw failure(n)`
+        begin = at;
+        while (begin < file.tokens().size() && !file.is_any_at(begin, "throw ; { }")) {
+            begin = (file.partner(begin) > begin ? file.partner(begin) : begin) + 1;
+        }
+        if (!file.is_any_at(begin - 1, "? :") || has_hidden_new(file, at, begin)) return false;
+    }
     found.scope = file.scope_of(begin);
     return file.is_at(begin, "throw") && new_reader{file}.read_throw(begin, found) &&
-           (at == begin || at >= found.last);  // gcc: the last bracket of `throw (T(1));`
+           (at <= begin || at >= found.last);  // gcc: the last bracket of `throw (T(1));`
 }
 
 }  // namespace symbolize
@@ -32176,7 +32265,8 @@ public:
             if (!file_.is_at(expression_.type_end, "=")) return type;
             if (!type.ends_with("*")) return {};  // of p = malloc(n)
             type.remove_suffix(1);
-            const bool is_plain = bytes_of_plain_type(type) == 1 || is_listed(type, "float double");
+            const bool is_byte = bytes_of_plain_type(type) == 1 && !type.ends_with("_t");
+            const bool is_plain = is_byte || is_listed(type, "float double");
             return is_plain ? type : text{};
         }
         if (expression_.is_request && !is_certain_request()) return {};
@@ -32336,11 +32426,14 @@ private:
     text of_pack() const {
         const std::size_t end = expression_.type_end;
         if (file_.is_at(end, "[")) return {};  // the size is that of several
-        std::size_t pack = expression_.type_begin;
-        while (pack < end && !is_parameter(file_.text_at(pack))) ++pack;
-        if (pack == end || file_.is_at(pack + 1, ".")) return {};
         const text nothing;
-        const text all = meaning_of(file_.text_at(pack), false, &nothing);
+        text all;
+        std::size_t behind = expression_.type_begin;
+        for (; behind < end && all.empty(); ++behind) {
+            const text word = file_.text_at(behind);
+            if (is_parameter(word)) all = meaning_of(word, false, &nothing);
+        }
+        if (file_.is_at(behind, ".")) return {};
         if (end == expression_.type_begin + 1 || all.empty()) return all;
         text_out types{memory_};
         const std::size_t count = split_arguments(memory_, joined(memory_, "<", all, ">")).size();
@@ -32399,10 +32492,7 @@ private:
     bool is_certain_request() const {
         const text name = file_.text_at(expression_.type_begin);
         const bool is_one_word = expression_.type_end == expression_.type_begin + 1;
-        if (!is_one_word || builtin_type{}.take(name) || is_parameter(name)) return true;
-        constexpr text of_c_library =
-            "size_t ssize_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t";
-        if (is_listed(name, of_c_library)) return true;
+        if (!is_one_word || is_number_type(name) || is_parameter(name)) return true;
         std::size_t at = expression_.begin;
         for (int left = 12; left != 0 && at > 0; --left, --at) {
             if (file_.is_at(at, "*") && file_.text_at(at - 1) == name) return true;
@@ -32431,7 +32521,8 @@ private:
         bool is_returned = false;
         for (std::size_t at = expression_.begin; at < file_.partner(end); ++at) {
             is_returned = file_.is_at(at, "return") || (is_returned && !file_.is_at(at, ";"));
-            if (is_returned && file_.text_at(at) == name) return true;
+            if (!is_returned || file_.text_at(at) != name) continue;
+            return !file_.is_any_at(at - 2, "strcpy strncpy strcat");  // of a text
         }
         return false;
     }
@@ -32782,6 +32873,48 @@ inline std::size_t macro_in_call(const source_outline& file, std::size_t at) {
     return is_only && requests_in(file, at, close) == 0 ? found : at;
 }
 
+// The brace of the function `name` that a macro writes, if that asks for memory; 0: it does not.
+inline std::size_t body_in_macro(const source_outline& made, text name) {
+    std::size_t body = 0;
+    for (const new_expression& each : made.expressions()) {
+        if (made.text_at(each.function) == name) body = made.partner(each.function + 1) + 1;
+    }
+    return made.is_at(body, "{") ? body : 0;
+}
+
+// Whether a macro stands for `new`, or for `new (place)`, and an operator new `takes_place`.
+inline bool stands_for_new(text macro, bool takes_place) {
+    macro = without_spaces_around(macro);
+    if (macro.starts_with("::")) macro.remove_prefix(2);
+    if (!macro.starts_with("new")) return false;
+    macro = without_spaces_around(macro.substr(3));
+    return macro.empty() || (takes_place && macro.starts_with("(") && macro.ends_with(")"));
+}
+
+// Finds `NEW T` at the place of a frame, where NEW is a macro that stands for `new`; and
+// `new (place) T`, if an operator new of the user `takes_place`.
+inline bool find_prefixed_new(const code_frame& frame, source_cache& sources, bool takes_place,
+                              new_expression& found) {
+    const source_outline* file = nullptr;
+    const std::size_t at = token_of(frame, sources, file);
+    if (at == 0 || file->expression_at(at) != nullptr) return false;
+    const seen_macros macros{sources, frame, *file};
+    std::size_t begin = at;
+    for (int left = 64; left != 0 && begin > 0 && !file->is_at(begin, ";"); --left, --begin) {
+        const text word = file->text_at(begin);
+        const macro_line* const macro =
+            macros.is_macro(word) ? macros.definition_of(word) : nullptr;
+        const bool is_new = macro != nullptr ? stands_for_new(macro->rest, takes_place)
+                                             : word == "new" && takes_place;
+        if (!is_new) continue;
+        found = {};
+        if (!new_reader{*file}.read_new(begin, found, true)) continue;
+        found.scope = file->scope_of(begin);
+        if (found.begin == at || found.last == at) return true;
+    }
+    return false;
+}
+
 // The type that an expression in the text of the macro at `at` names; "" if that is not certain.
 inline text spelled_in_macro(arena& memory, const source_outline& file, std::size_t at,
                              const seen_macros& macros, const source_outline& made,
@@ -32855,9 +32988,13 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     std::size_t begin = is_cast ? file.partner(at - 1) : at;
     while (file.is_word_at(begin - 1) || file.is_any_at(begin - 1, "* =")) --begin;
     const source_outline made{memory, joined(memory, text_between(file, begin, at), written)};
-    const bool is_only = requests_in(made, 0, made.tokens().size()) == 1;
-    if (!is_only || made.expressions().size() != 1) return {};
-    const new_expression& only = made.expressions()[0];
+    // The macro may write functions. Then only that of the frame can allocate there.
+    const std::size_t body = function.is_known() ? body_in_macro(made, function.last().name) : 0;
+    const std::size_t end = body != 0 ? made.partner(body) : made.tokens().size();
+    const std::size_t number = made.first_from(body);
+    if (requests_in(made, body, end) != 1 || number == made.expressions().size()) return {};
+    const new_expression& only = made.expressions()[number];
+    if (only.begin >= end || made.first_from(only.begin + 1) != made.first_from(end)) return {};
     const text type = spelled_in_macro(memory, file, at, macros, made, only, function, knowledge);
     if (type.empty()) return {};
     // What stands around a macro that is used in turn may allocate, too. So this one, or what it is
@@ -32870,23 +33007,14 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     is_array = only.is_request || made.is_at(only.type_end, "[");
     is_all = (is_own || is_array) && (used.is_certain || has_size) && asks;
     bool has_other = only.is_request;  // another macro may allocate, too
-    // The macro may write the function that asks. Then only that can allocate there.
-    std::size_t from = at - begin;
-    std::size_t to = made.tokens().size();
-    const std::size_t body = only.function != 0 ? made.partner(only.function + 1) + 1 : 0;
-    if (made.is_at(body, "{") && function.is_known() &&
-        made.text_at(only.function) == function.last().name) {
-        from = body + 1;
-        to = made.partner(body);
-        is_all = true;
-    }
-    for (std::size_t i = from; i < to; ++i) {
+    if (body != 0) is_all = true;
+    for (std::size_t i = body != 0 ? body + 1 : at - begin; i < end; ++i) {
         const text token = made.text_at(i);
         // Behind the type there may also be names and numbers. A call may be that of a macro of
         // another file. A function allocates at a place of its own.
         const bool is_behind = i >= only.type_end;
         const bool may_call = is_word(token) && made.is_any_at(i + 1, is_behind ? "( { <" : "(") &&
-                              !is_listed(token, "if while for switch sizeof") &&
+                              !is_listed(token, "if while for switch sizeof strdup") &&
                               !file.declares_function(token);
         // A request is cast to the type of a pointer.
         bool is_harmless = only.is_request ? !may_call : is_listed(token, "( ) { } return");
@@ -33348,6 +33476,17 @@ inline std::size_t asking_frame(read_names& names, const list<code_frame>& frame
     return index;
 }
 
+// Whether a function that passes a request on is an operator new, or a memory resource, of the
+// user.
+inline bool is_of_user(const read_name& name, const code_frame& frame) {
+    if (name.is_own_allocator || !name.plain.starts_with("operator new"))
+        return name.is_own_allocator;
+    // With -g1, clang names an inlined operator without its class.
+    const bool has_more = name.whole.contains(", ") && !name.whole.contains("nothrow_t") &&
+                          !name.whole.contains("align_val_t");
+    return frame.is_inlined || has_more;
+}
+
 // A class's own operator new, or a memory resource, may ask for a whole chunk of objects. Returns
 // false if one of those further in than the asking frame may do so, or asks for something else,
 // which is then in `answer`.
@@ -33356,10 +33495,7 @@ inline bool hands_on_request(read_names& names, const list<code_frame>& frames, 
                              type_answer& answer) {
     const type_knowledge less = knowledge.elsewhere();  // it is about the asking frame
     for (std::size_t i = 0; i < asking; ++i) {
-        const read_name& name = names.of(frames[i].function);
-        // With -g1, clang names an inlined operator without its class.
-        const bool may_be_own = frames[i].is_inlined && name.plain.starts_with("operator new");
-        if (!name.is_own_allocator && !may_be_own) continue;
+        if (!is_of_user(names.of(frames[i].function), frames[i])) continue;
         const text type = type_from_source(names, frames[i], sources, less);
         if (!type.empty()) answer = {type, type_evidence::source_text, true};
         if (!type.empty() || !hands_on_size(frames[i], sources)) return false;
@@ -33638,6 +33774,13 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
     source_notes notes;
     notes.is_thrown = is_throwing(frames, asking);
     if (request.is_wrapped) notes.wrapped = &request.expression;
+    new_expression prefixed;
+    const bool takes_place =
+        asking != 0 && is_of_user(names.of(frames[asking - 1].function), frames[asking - 1]);
+    if (!request.is_wrapped && !notes.is_thrown &&
+        find_prefixed_new(frame, sources, takes_place, prefixed)) {
+        notes.wrapped = &prefixed;
+    }
     const bool is_in_macro = request.handing.argument != 0;
     const text type =
         is_in_macro ? text{} : type_from_source(names, frame, sources, knowledge, &notes);
@@ -33843,7 +33986,7 @@ public:
         ++count_;
     }
 
-    // Forgets the stacks whose names are valid only until a module comes or goes.
+    // Forgets the stacks whose names are valid only until refresh_modules() is true.
     void drop_passing() {
         arena scratch;
         list<named_stack*> left{scratch};
@@ -34399,11 +34542,12 @@ inline std::size_t initialiser_for(const found_token& owner, text callee, const 
         if (token != ";" && !is_label && !(is_body && !file.is_at(at + 1, ";"))) continue;
         const bool has_list =
             place != 0 && sign != 0 && is_in_constructor_list(own, place, file.text_at(sign - 1));
-        const bool may_ask = sign != 0 || is_listed(callee, allocates_empty);
+        const std::size_t value = file.is_at(sign, "=") ? sign + 1 : sign;
+        const bool is_empty = sign == 0 || file.partner(value) == value + 1;
+        const bool may_ask = !is_empty || is_listed(callee, allocates_empty);
         if (is_member && is_meant && may_ask && !has_list) {
             if (sign == 0 || found != 0) return 0;
-            const bool is_expression = file.is_at(sign, "=") && !file.is_at(sign + 1, "{");
-            found = is_expression ? sign + 1 : sign;
+            found = file.is_at(value, "{") ? sign : value;
         }
         first = at + 1;
         sign = 0;
@@ -35671,7 +35815,7 @@ private:
         }
         set_type(stack, type);
         // A type from the source may lack its namespaces; a vtable has them.
-        stack.is_type_final = !type.is_open();
+        if (!type.is_open()) stack.told_by_objects = named_stack::told::all;
     }
 
     arena& kept_;
@@ -35746,6 +35890,7 @@ public:
         made->rule_version = static_cast<std::uint32_t>(version);
         made->tag = stack.tag;
         names_.name(*made, stack, modules, rule);
+        if (!symbols_.has_all_files()) made->is_lasting = false;
         stacks_.add(*made);
         ++stack_count_;
         has_new_ = true;
@@ -35786,8 +35931,13 @@ public:
                      std::uintptr_t first_word) {
         const borrowed_memory meanwhile{scratch_};
         symbolize::type_answer type = stack_namer::answer_of(stack);
+        const bool was_known = type.is_known();
         ask_objects({symbols_, scratch_, sizes_}, stack, blocks, count, first_word, type);
-        stack.is_type_final = count != 0 || type.is_known();
+        using told = named_stack::told;
+        const bool is_proven = type.is_known() && !was_known;
+        stack.told_by_objects = count != 0 || is_proven ? told::all
+                                : type.is_known()       ? told::size
+                                                        : told::nothing;
         names_.set_type(stack, type);
     }
 
@@ -36681,7 +36831,7 @@ inline void name_all(const kept_stacks& kept, name_book& book, std::uint64_t pro
     for (const live_site& site : kept.gone) {
         gone.push_back(&name_stack(book, stack_of(site, kept.frames.data() + site.first_frame)));
         named_stack& named = *gone.back();
-        if (!named.has_candidate()) continue;
+        if (!named.depends_on_size()) continue;
         const sample_block mean{
             0, mean_bytes(site.bytes_allocated, site.allocations, kept.is_sampled)};
         if (mean.bytes != 0) book.settle_type(named, &mean, 0, 0);
@@ -37151,7 +37301,7 @@ inline void settle_types(name_book& book, const live_window& window,
     table<std::uint64_t, sample_of_stack> open{window.scratch};
     for (std::size_t i = 0; i < window.sites.size(); ++i) {
         const live_site& site = window.sites[i];
-        if (site.id == 0 || site.objects == 0 || stacks[i]->is_type_final) continue;
+        if (site.id == 0 || site.objects == 0 || stacks[i]->is_settled()) continue;
         sample_of_stack& sample = open[site.id];
         sample.stack = stacks[i];
         sample.blocks[0] = {0, mean_bytes(site.bytes, site.objects, site.samples != nullptr)};
@@ -37174,7 +37324,7 @@ inline void settle_types(name_book& book, const live_window& window,
         const probed_word first = sample.begins_with_word() ? *word++ : probed_word{0, 0, is_tiny};
         if (first.is_read) {
             book.settle_type(*sample.stack, sample.blocks, sample.count, first.word);
-        } else if (sample.stack->has_candidate() && sample.blocks[0].bytes != 0) {
+        } else if (sample.stack->depends_on_size() && sample.blocks[0].bytes != 0) {
             book.settle_type(*sample.stack, sample.blocks, 0, 0);  // only the size is known
         }
     }
@@ -37597,7 +37747,7 @@ namespace detail {
 // pending.
 class file_size_signal_blocked {
 public:
-    file_size_signal_blocked() noexcept {
+    ALLOCSCOPE_INLINE file_size_signal_blocked() noexcept {
         ::sigset_t pending;
         ::sigpending(&pending);
         was_pending_ = ::sigismember(&pending, SIGXFSZ) == 1;
@@ -37605,7 +37755,7 @@ public:
         ::sigaddset(&only_this_, SIGXFSZ);
         ::pthread_sigmask(SIG_BLOCK, &only_this_, &mask_before_);
     }
-    ~file_size_signal_blocked() {
+    ALLOCSCOPE_INLINE ~file_size_signal_blocked() {
         const int errno_before = errno;
         const struct timespec at_once = {0, 0};
         if (!was_pending_) ::sigtimedwait(&only_this_, nullptr, &at_once);
@@ -37728,15 +37878,22 @@ private:
         std::memcpy(directory, path, length);
         directory[length] = '\0';
         directory_ = ::open(length == 0 ? "." : directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (directory_ < 0) return errno;
-        for (int attempt = 0; attempt < 16; ++attempt) {
+        // A program that has closed stdout or stderr may still write to it. That must not get into
+        // the file: while it is opened, the numbers below 3 are taken.
+        unsigned taken = 0;
+        while (directory_ >= 0 && directory_ <= 2) {
+            taken |= 1U << directory_;
+            directory_ = ::fcntl(directory_, F_DUPFD_CLOEXEC, 0);
+        }
+        int error = directory_ < 0 ? errno : EEXIST;
+        for (int attempt = 0; attempt < 16 && (error == EEXIST || error == EINTR); ++attempt) {
             name_temporary(attempt);
             descriptor_ = ::openat(directory_, temporary_,
                                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-            if (descriptor_ >= 0) return 0;
-            if (errno != EEXIST && errno != EINTR) break;
+            error = descriptor_ >= 0 ? 0 : errno;
         }
-        const int error = errno;
+        for (; taken != 0; taken &= taken - 1) ::close(__builtin_ctz(taken));
+        if (error == 0) return 0;
         ::close(directory_);
         directory_ = -1;
         return error;

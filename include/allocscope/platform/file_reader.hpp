@@ -14,6 +14,7 @@
 #ifndef ALLOCSCOPE_PLATFORM_FILE_READER_HPP
 #define ALLOCSCOPE_PLATFORM_FILE_READER_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 
 #include <cerrno>   // errno, EINTR, EMFILE, ENFILE
@@ -43,7 +44,7 @@ struct file_identity {
 
 // How often this process got no file because it, or the system, had no descriptor left for it. A
 // file that was refused so is there.
-ALLOCSCOPE_HIDDEN inline std::uint32_t refused_files = 0;
+ALLOCSCOPE_HIDDEN inline atomic<std::uint32_t> refused_files{0};
 
 class file_reader {
 public:
@@ -52,7 +53,7 @@ public:
         struct stat facts;
         if (descriptor_ < 0) {
             if (errno == EMFILE || errno == ENFILE) {
-                __atomic_add_fetch(&refused_files, 1U, __ATOMIC_RELAXED);
+                refused_files.fetch_add(1, memory_order::relaxed);
             }
             return;
         }

@@ -113,7 +113,7 @@ public:
     // Whether every file could be opened since read() began. Otherwise what was not found may be
     // there.
     ALLOCSCOPE_INLINE bool has_all_files() const {
-        return refused_ == __atomic_load_n(&detail::refused_files, __ATOMIC_RELAXED);
+        return refused_ == detail::refused_files.load(detail::memory_order::relaxed);
     }
 
     bool is_current() const {
@@ -127,7 +127,7 @@ public:
     // The previous result of modules() stays valid until the next call of this.
     void read() {
         is_read_ = false;
-        refused_ = __atomic_load_n(&detail::refused_files, __ATOMIC_RELAXED);
+        refused_ = detail::refused_files.load(detail::memory_order::relaxed);
         is_second_ = !is_second_;
         arena& memory = memory_[is_second_ ? 1 : 0];
         memory.release();

@@ -23839,6 +23839,149 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_CALL_SITES_HPP
 
+// instruction.hpp - how long an x86_64 instruction is, and whether it jumps.
+
+#ifndef ALLOCSCOPE_SYMBOLS_INSTRUCTION_HPP
+#define ALLOCSCOPE_SYMBOLS_INSTRUCTION_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The distance of a long jump has four bytes, that of a short one has one.
+enum class jump_kind : std::uint8_t { none, long_jump, short_jump, indirect };
+
+struct instruction {
+    static constexpr std::uint64_t most_bytes = 15;
+
+    std::uint64_t bytes = 0;   // 0: it is not known, or does not end within the bytes
+    std::uint64_t opcode = 0;  // where that is in them
+    jump_kind jump = jump_kind::none;
+};
+
+// What follows each opcode:
+//     m, M, W     ModRM; and a byte; and a word of four bytes, of two after the prefix 66
+//     t, T        ModRM; and, if that says `test`, a byte; a word
+//     i           ModRM, which may say `jmp`
+//     b, w, h, e  a byte; a word; two bytes; three
+//     q, a        a word, of eight bytes after REX.W; an address of eight, of four after 67
+//     c, J, j     the distance of a call; of a long jump; of a short one
+//     p, r, o     what this is a prefix of; the same (REX); the opcode of another map
+//     -, .        nothing; no compiler writes it (8f is XOP of some processors)
+inline char form_of_opcode(std::uint8_t opcode) noexcept {
+    return "mmmmbw..mmmmbw.ommmmbw..mmmmbw..mmmmbwp.mmmmbwp.mmmmbwp.mmmmbwp."
+           "rrrrrrrrrrrrrrrr----------------..omppppwWbM----jjjjjjjjjjjjjjjj"
+           "MW.Mmmmmmmmmmmm.----------.-----aaaa----bw------bbbbbbbbqqqqqqqq"
+           "MMh-ooMWe-h--b.-mmmm...-mmmmmmmmbbbbbbbbcJ.j----p-pp--tT------mi"[opcode];
+}
+
+// The same for those that follow 0f.
+inline char form_of_second_opcode(std::uint8_t opcode) noexcept {
+    return "mmmm.-----.-.m-Mmmmmmmmmmmmmmmmmmmmm....mmmmmmmm------.-........"
+           "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmMMMMmmm-mmmmmmmm"
+           "JJJJJJJJJJJJJJJJmmmmmmmmmmmmmmmm---mMm..---mMmmmmmmmmmmmmmMmmmmm"
+           "mmMmMMMm--------mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm"[opcode];
+}
+
+// Reads one instruction from its first byte on.
+class instruction_reader {
+public:
+    explicit instruction_reader(const detail::byte_view& code) noexcept : in_{code} {}
+
+    instruction read() noexcept {
+        instruction found;
+        std::uint8_t code = 0;
+        char form = 0;
+        do {
+            code = in_.u8();
+            form = form_of_opcode(code);
+            if (code == 0x66) word_ = 2;
+            if (code == 0x67) address_ = 4;
+        } while (form == 'p');
+        if (form == 'r') {
+            is_wide_ = (code & 8U) != 0;
+            if (is_wide_) word_ = 4;
+            code = in_.u8();
+            form = form_of_opcode(code);
+        }
+        found.opcode = in_.at() - 1;
+        if (form == 'o') form = form_in_other_map(code);
+        unsigned way = 8;
+        if (text{"mMWtTi"}.find(form) != text::npos) way = read_operand();
+        if (form == 'J') found.jump = jump_kind::long_jump;
+        if (form == 'j') found.jump = jump_kind::short_jump;
+        if (form == 'i' && way == 4) found.jump = jump_kind::indirect;
+        in_.skip(bytes_of_value(form, way < 2));
+        if (form != '.' && in_.ok()) found.bytes = in_.at();
+        return found;
+    }
+
+private:
+    // Reads past an opcode of another map; VEX and EVEX say of which.
+    char form_in_other_map(std::uint8_t first) noexcept {
+        unsigned map = 1;  // behind 0f; 2: behind 0f 38; 3: behind 0f 3a
+        if (first == 0xc4 || first == 0x62) map = in_.u8() & 7U;
+        if (first != 0x0f) in_.skip(first == 0x62 ? 2 : 1);
+        std::uint8_t code = in_.u8();
+        if (first == 0x0f && (code == 0x38 || code == 0x3a)) {
+            map = code == 0x38 ? 2 : 3;
+            code = in_.u8();
+        }
+        return map == 1 ? form_of_second_opcode(code) : map == 3 ? 'M' : 'm';
+    }
+
+    // Reads ModRM and what it asks for. Returns its middle bits.
+    unsigned read_operand() noexcept {
+        const std::uint8_t byte = in_.u8();
+        const unsigned mode = byte >> 6U;
+        unsigned base = byte & 7U;
+        if (mode != 3 && base == 4) base = in_.u8() & 7U;  // SIB
+        if (mode == 1) in_.skip(1);
+        if (mode == 2 || (mode == 0 && base == 5)) in_.skip(4);
+        return byte >> 3U & 7U;
+    }
+
+    std::uint64_t bytes_of_value(char form, bool is_test) const noexcept {
+        switch (form) {
+            case 'b':
+            case 'j':
+            case 'M':
+                return 1;
+            case 't':
+                return is_test ? 1 : 0;
+            case 'h':
+                return 2;
+            case 'e':
+                return 3;
+            case 'c':
+            case 'J':
+                return 4;
+            case 'w':
+            case 'W':
+                return word_;
+            case 'T':
+                return is_test ? word_ : 0;
+            case 'q':
+                return is_wide_ ? 8 : word_;
+            case 'a':
+                return address_;
+            default:
+                return 0;
+        }
+    }
+
+    detail::byte_cursor in_;
+    std::uint64_t word_ = 4;
+    std::uint64_t address_ = 8;
+    bool is_wide_ = false;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_INSTRUCTION_HPP
+
 // machine_code.hpp - where the x86_64 calls and jumps in the code of a module lead.
 
 #ifndef ALLOCSCOPE_SYMBOLS_MACHINE_CODE_HPP
@@ -23895,19 +24038,31 @@ public:
         return word_before(behind, jump_to_word);
     }
 
-    // Whether the last two bytes may be a jump to where a register or some memory says, but that of
-    // a `switch`, which jumps to the sum of its table and an entry. Compilers describe these jumps
-    // if they describe calls at all. Pointers are aligned, and `jmp *15(%rsi)` is what `nopw` looks
-    // like behind the last byte of a jump backwards.
-    bool may_jump_anywhere(std::uint64_t behind) const {
-        const detail::byte_view bytes = code_before(behind + 1, short_jump_bytes + 1);
-        if (bytes.empty() || bytes.data[0] != indirect || (bytes.data[1] & 0x38U) != 0x20U ||
-            bytes.data[1] == jump_to_word) {
-            return false;
+    // The instruction that begins at an address; `end` is where its function ends.
+    instruction instruction_at(std::uint64_t address, std::uint64_t end) const {
+        const std::uint64_t most = instruction::most_bytes;
+        const std::uint64_t left = end - address;
+        return instruction_reader{bytes_at(address, left < most ? left : most)}.read();
+    }
+
+    // Whether a jump to where a register says is that of a `switch`: it leads to the sum of its
+    // table and an entry, so the code before it adds two registers: `add %rcx,%rax`. A prefix,
+    // of `notrack` or of a high register, may be between them. `opcode` is where that of the jump
+    // is.
+    bool is_jump_of_switch(std::uint64_t opcode) const {
+        constexpr std::uint64_t add_bytes = 3;
+        const detail::byte_view jump_bytes = bytes_at(opcode, short_jump_bytes);
+        if (jump_bytes.empty()) return false;
+        const unsigned way = jump_bytes.data[1];
+        const detail::byte_view prefixes = code_before(opcode, 2);
+        bool is_high = false;
+        for (int i = 1; i >= 0 && !prefixes.empty(); --i, --opcode) {
+            if (prefixes.data[i] == 0x41) is_high = true;
+            if (prefixes.data[i] != 0x41 && prefixes.data[i] != 0x3e) break;
         }
-        const bool has_offset = (bytes.data[1] & 0xc0U) == 0x40U && bytes.data[1] != 0x64;
-        if (has_offset && bytes.data[2] % sizeof(void*) != 0) return false;
-        return !is_sum_before(behind - short_jump_bytes, bytes.data[1]);
+        const detail::byte_view sum = code_before(opcode, add_bytes);
+        return !sum.empty() && (sum.data[0] | 4U) == (is_high ? 0x4dU : 0x4cU) &&
+               sum.data[1] == 1 && way >= 0xe0U && (sum.data[2] & 0xc7U) == way - 0x20U;
     }
 
     // Whether a jump to the address may be one to another module: linkers put their stubs close to
@@ -23960,21 +24115,6 @@ private:
     static constexpr std::uint8_t indirect = 0xff;
     static constexpr std::uint8_t call_of_word = 0x15;
     static constexpr std::uint8_t jump_to_word = 0x25;
-
-    // Whether the code before a jump adds two registers: `add %rcx,%rax`, perhaps in front of the
-    // prefix that `notrack` or a high register has. `way` is the last byte of the jump.
-    bool is_sum_before(std::uint64_t behind, unsigned way) const {
-        constexpr std::uint64_t add_bytes = 3;
-        const detail::byte_view prefixes = code_before(behind, 2);
-        bool is_high = false;
-        for (int i = 1; i >= 0 && !prefixes.empty(); --i, --behind) {
-            if (prefixes.data[i] == 0x41) is_high = true;
-            if (prefixes.data[i] != 0x41 && prefixes.data[i] != 0x3e) break;
-        }
-        const detail::byte_view sum = code_before(behind, add_bytes);
-        return !sum.empty() && (sum.data[0] | 4U) == (is_high ? 0x4dU : 0x4cU) &&
-               sum.data[1] == 1 && way >= 0xe0U && (sum.data[2] & 0xc7U) == way - 0x20U;
-    }
 
     std::uint64_t word_before(std::uint64_t behind, std::uint8_t kind) const {
         const detail::byte_view bytes = code_before(behind, call_bytes + 1);
@@ -25153,11 +25293,9 @@ public:
 private:
     static constexpr std::uint64_t long_bytes = machine_code::call_bytes;
     static constexpr std::uint64_t short_bytes = machine_code::short_jump_bytes;
-    static constexpr std::uint64_t word_jump_bytes = machine_code::call_bytes + 1;
 
     // clang does not describe the jumps to functions that the source does not declare. So the code
-    // is looked through, too. Instructions are not told apart: whatever may be a jump out counts.
-    // Where jumps are described, such a function is in another unit, too far for a short jump.
+    // is looked through, too. Compilers describe indirect jumps if they describe calls at all.
     function_exit find_exit(std::uint64_t begin) {
         const module_functions::function from = functions_.anywhere_at(begin);
         if (!from.begins_at(begin)) return {};
@@ -25170,25 +25308,20 @@ private:
         // Optimisers move code that rarely runs away from the rest of its function.
         for (const address_range& part : from.unit->functions.all()) {
             if (part.value != from.range->value) continue;
-            for (std::uint64_t at = part.low + short_bytes; at <= part.high; ++at) {
-                if (at == described) continue;
-                if (!is_described && code_.may_jump_anywhere(at) &&
-                    !is_in_distance(at - short_bytes, part)) {
+            for (std::uint64_t at = part.low; at < part.high;) {
+                const instruction each = code_.instruction_at(at, part.high);
+                if (each.bytes == 0) return {};
+                const std::uint64_t opcode = at + each.opcode;
+                at += each.bytes;
+                if (each.jump == jump_kind::none || at == described) continue;
+                const code_target target = target_of(each.jump, at);
+                if (target.address == 0 && !is_described && !code_.is_jump_of_switch(opcode)) {
                     return {};
                 }
-                const code_target targets[] = {
-                    {code_.long_jump_before(at), false},
-                    {is_described ? 0 : code_.short_jump_before(at), false},
-                    {code_.jump_word_before(at), true}};
-                for (const code_target& target : targets) {
-                    const bool is_long = &target == targets;
-                    if (target.address == 0 || !leads_out(target, from, part, is_long)) continue;
-                    const std::uint64_t bytes = target.is_word ? word_jump_bytes : short_bytes;
-                    if (!is_long && is_in_distance(at - bytes, part)) continue;
-                    if (found.behind != 0) return {};
-                    found = {at, target,
-                             !target.is_word && functions_.allocates_at(target.address)};
-                }
+                const bool is_long = each.jump == jump_kind::long_jump;
+                if (target.address == 0 || !leads_out(target, from, part, is_long)) continue;
+                if (found.behind != 0) return {};
+                found = {at, target, !target.is_word && functions_.allocates_at(target.address)};
             }
         }
         return found;
@@ -25220,22 +25353,16 @@ private:
                (to.range->value != part.value || to.unit != from.unit);
     }
 
-    // Whether the byte belongs to the distance of a call or a long jump to where compilers let them
-    // lead. The last byte of a distance backwards is ff, which also begins a jump to where a
-    // register or a word says.
-    bool is_in_distance(std::uint64_t byte, const address_range& part) const {
-        for (std::uint64_t end = byte + 1; end < byte + long_bytes && end <= part.high; ++end) {
-            const std::uint64_t called = code_.called_before(end);
-            const std::uint64_t target = called != 0 ? called : code_.long_jump_before(end);
-            if (target == 0) continue;
-            const bool is_own = called == 0 && target >= part.low && target < part.high &&
-                                end - target >= long_bytes;  // not into itself
-            if (is_own || code_.may_be_stub(target) ||
-                functions_.anywhere_at(target).begins_at(target)) {
-                return true;
-            }
+    // Where the jump leads that ends at `behind`. No address: where a register or some memory says.
+    code_target target_of(jump_kind jump, std::uint64_t behind) const {
+        switch (jump) {
+            case jump_kind::long_jump:
+                return {code_.long_jump_before(behind), false};
+            case jump_kind::short_jump:
+                return {code_.short_jump_before(behind), false};
+            default:
+                return {code_.jump_word_before(behind), true};
         }
-        return false;
     }
 
     // What clang has described seems to be a long jump, whatever it is.

@@ -67,11 +67,9 @@ public:
 private:
     static constexpr std::uint64_t long_bytes = machine_code::call_bytes;
     static constexpr std::uint64_t short_bytes = machine_code::short_jump_bytes;
-    static constexpr std::uint64_t word_jump_bytes = machine_code::call_bytes + 1;
 
     // clang does not describe the jumps to functions that the source does not declare. So the code
-    // is looked through, too. Instructions are not told apart: whatever may be a jump out counts.
-    // Where jumps are described, such a function is in another unit, too far for a short jump.
+    // is looked through, too. Compilers describe indirect jumps if they describe calls at all.
     function_exit find_exit(std::uint64_t begin) {
         const module_functions::function from = functions_.anywhere_at(begin);
         if (!from.begins_at(begin)) return {};
@@ -84,25 +82,20 @@ private:
         // Optimisers move code that rarely runs away from the rest of its function.
         for (const address_range& part : from.unit->functions.all()) {
             if (part.value != from.range->value) continue;
-            for (std::uint64_t at = part.low + short_bytes; at <= part.high; ++at) {
-                if (at == described) continue;
-                if (!is_described && code_.may_jump_anywhere(at) &&
-                    !is_in_distance(at - short_bytes, part)) {
+            for (std::uint64_t at = part.low; at < part.high;) {
+                const instruction each = code_.instruction_at(at, part.high);
+                if (each.bytes == 0) return {};
+                const std::uint64_t opcode = at + each.opcode;
+                at += each.bytes;
+                if (each.jump == jump_kind::none || at == described) continue;
+                const code_target target = target_of(each.jump, at);
+                if (target.address == 0 && !is_described && !code_.is_jump_of_switch(opcode)) {
                     return {};
                 }
-                const code_target targets[] = {
-                    {code_.long_jump_before(at), false},
-                    {is_described ? 0 : code_.short_jump_before(at), false},
-                    {code_.jump_word_before(at), true}};
-                for (const code_target& target : targets) {
-                    const bool is_long = &target == targets;
-                    if (target.address == 0 || !leads_out(target, from, part, is_long)) continue;
-                    const std::uint64_t bytes = target.is_word ? word_jump_bytes : short_bytes;
-                    if (!is_long && is_in_distance(at - bytes, part)) continue;
-                    if (found.behind != 0) return {};
-                    found = {at, target,
-                             !target.is_word && functions_.allocates_at(target.address)};
-                }
+                const bool is_long = each.jump == jump_kind::long_jump;
+                if (target.address == 0 || !leads_out(target, from, part, is_long)) continue;
+                if (found.behind != 0) return {};
+                found = {at, target, !target.is_word && functions_.allocates_at(target.address)};
             }
         }
         return found;
@@ -134,22 +127,16 @@ private:
                (to.range->value != part.value || to.unit != from.unit);
     }
 
-    // Whether the byte belongs to the distance of a call or a long jump to where compilers let them
-    // lead. The last byte of a distance backwards is ff, which also begins a jump to where a
-    // register or a word says.
-    bool is_in_distance(std::uint64_t byte, const address_range& part) const {
-        for (std::uint64_t end = byte + 1; end < byte + long_bytes && end <= part.high; ++end) {
-            const std::uint64_t called = code_.called_before(end);
-            const std::uint64_t target = called != 0 ? called : code_.long_jump_before(end);
-            if (target == 0) continue;
-            const bool is_own = called == 0 && target >= part.low && target < part.high &&
-                                end - target >= long_bytes;  // not into itself
-            if (is_own || code_.may_be_stub(target) ||
-                functions_.anywhere_at(target).begins_at(target)) {
-                return true;
-            }
+    // Where the jump leads that ends at `behind`. No address: where a register or some memory says.
+    code_target target_of(jump_kind jump, std::uint64_t behind) const {
+        switch (jump) {
+            case jump_kind::long_jump:
+                return {code_.long_jump_before(behind), false};
+            case jump_kind::short_jump:
+                return {code_.short_jump_before(behind), false};
+            default:
+                return {code_.jump_word_before(behind), true};
         }
-        return false;
     }
 
     // What clang has described seems to be a long jump, whatever it is.

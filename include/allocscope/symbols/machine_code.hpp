@@ -20,6 +20,7 @@
 #include <allocscope/binary/elf_image.hpp>
 #include <allocscope/binary/late_bytes.hpp>
 #include <allocscope/plain/arena.hpp>
+#include <allocscope/symbols/instruction.hpp>
 #include <allocscope/symbols/object_bytes.hpp>
 #include <allocscope/symbols/rare_forms.hpp>
 
@@ -77,19 +78,31 @@ public:
         return word_before(behind, jump_to_word);
     }
 
-    // Whether the last two bytes may be a jump to where a register or some memory says, but that of
-    // a `switch`, which jumps to the sum of its table and an entry. Compilers describe these jumps
-    // if they describe calls at all. Pointers are aligned, and `jmp *15(%rsi)` is what `nopw` looks
-    // like behind the last byte of a jump backwards.
-    bool may_jump_anywhere(std::uint64_t behind) const {
-        const detail::byte_view bytes = code_before(behind + 1, short_jump_bytes + 1);
-        if (bytes.empty() || bytes.data[0] != indirect || (bytes.data[1] & 0x38U) != 0x20U ||
-            bytes.data[1] == jump_to_word) {
-            return false;
+    // The instruction that begins at an address; `end` is where its function ends.
+    instruction instruction_at(std::uint64_t address, std::uint64_t end) const {
+        const std::uint64_t most = instruction::most_bytes;
+        const std::uint64_t left = end - address;
+        return instruction_reader{bytes_at(address, left < most ? left : most)}.read();
+    }
+
+    // Whether a jump to where a register says is that of a `switch`: it leads to the sum of its
+    // table and an entry, so the code before it adds two registers: `add %rcx,%rax`. A prefix,
+    // of `notrack` or of a high register, may be between them. `opcode` is where that of the jump
+    // is.
+    bool is_jump_of_switch(std::uint64_t opcode) const {
+        constexpr std::uint64_t add_bytes = 3;
+        const detail::byte_view jump_bytes = bytes_at(opcode, short_jump_bytes);
+        if (jump_bytes.empty()) return false;
+        const unsigned way = jump_bytes.data[1];
+        const detail::byte_view prefixes = code_before(opcode, 2);
+        bool is_high = false;
+        for (int i = 1; i >= 0 && !prefixes.empty(); --i, --opcode) {
+            if (prefixes.data[i] == 0x41) is_high = true;
+            if (prefixes.data[i] != 0x41 && prefixes.data[i] != 0x3e) break;
         }
-        const bool has_offset = (bytes.data[1] & 0xc0U) == 0x40U && bytes.data[1] != 0x64;
-        if (has_offset && bytes.data[2] % sizeof(void*) != 0) return false;
-        return !is_sum_before(behind - short_jump_bytes, bytes.data[1]);
+        const detail::byte_view sum = code_before(opcode, add_bytes);
+        return !sum.empty() && (sum.data[0] | 4U) == (is_high ? 0x4dU : 0x4cU) &&
+               sum.data[1] == 1 && way >= 0xe0U && (sum.data[2] & 0xc7U) == way - 0x20U;
     }
 
     // Whether a jump to the address may be one to another module: linkers put their stubs close to
@@ -142,21 +155,6 @@ private:
     static constexpr std::uint8_t indirect = 0xff;
     static constexpr std::uint8_t call_of_word = 0x15;
     static constexpr std::uint8_t jump_to_word = 0x25;
-
-    // Whether the code before a jump adds two registers: `add %rcx,%rax`, perhaps in front of the
-    // prefix that `notrack` or a high register has. `way` is the last byte of the jump.
-    bool is_sum_before(std::uint64_t behind, unsigned way) const {
-        constexpr std::uint64_t add_bytes = 3;
-        const detail::byte_view prefixes = code_before(behind, 2);
-        bool is_high = false;
-        for (int i = 1; i >= 0 && !prefixes.empty(); --i, --behind) {
-            if (prefixes.data[i] == 0x41) is_high = true;
-            if (prefixes.data[i] != 0x41 && prefixes.data[i] != 0x3e) break;
-        }
-        const detail::byte_view sum = code_before(behind, add_bytes);
-        return !sum.empty() && (sum.data[0] | 4U) == (is_high ? 0x4dU : 0x4cU) &&
-               sum.data[1] == 1 && way >= 0xe0U && (sum.data[2] & 0xc7U) == way - 0x20U;
-    }
 
     std::uint64_t word_before(std::uint64_t behind, std::uint8_t kind) const {
         const detail::byte_view bytes = code_before(behind, call_bytes + 1);

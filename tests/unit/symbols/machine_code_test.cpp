@@ -48,13 +48,6 @@ asm(R"(
         jmp *(%rbx)
     behind_jump_to_memory:
         .skip 8, 0x90
-        jmp *24(%rbx)
-    behind_jump_to_entry:
-        .skip 8, 0x90
-        jmp code_begin
-        .byte 0x66, 0x0f, 0x1f, 0x44, 0, 0
-    behind_nop:
-        .skip 8, 0x90
         add %rcx, %rax
         jmp *%rax
     behind_jump_to_sum:
@@ -80,7 +73,7 @@ extern const char code_begin, code_end, some_word;
 extern const char behind_call, behind_call_of_word, behind_call_of_register, behind_short_jump,
     behind_short_condition, behind_long_jump, behind_long_condition, behind_jump_to_word,
     behind_jump_to_register, behind_jump_to_memory, behind_jump_to_sum, behind_jump_to_high_sum,
-    behind_jump_beside_sum, behind_jump_to_entry, behind_nop;
+    behind_jump_beside_sum;
 }
 
 namespace {
@@ -114,7 +107,7 @@ struct own_code {
         if (code.long_jump_before(behind) != 0) kinds += "long ";
         if (code.short_jump_before(behind) != 0) kinds += "short ";
         if (code.jump_word_before(behind) != 0) kinds += "word ";
-        if (code.may_jump_anywhere(behind)) kinds += "anywhere ";
+        if (code.is_jump_of_switch(behind - 2)) kinds += "switch ";
         return kinds;
     }
 };
@@ -131,14 +124,11 @@ TEST_CASE("machine_code: an instruction is known by the address behind it") {
     CHECK(own.kinds_before(behind_long_jump) == "long ");
     CHECK(own.kinds_before(behind_long_condition) == "long ");
     CHECK(own.kinds_before(behind_jump_to_word) == "word ");
-    CHECK(own.kinds_before(behind_jump_to_register) == "anywhere ");
-    CHECK(own.kinds_before(behind_jump_to_memory) == "anywhere ");
-    // A label is behind the offset, which is one byte, and behind the six bytes of the `nopw`.
-    CHECK(own.code.may_jump_anywhere(linked(behind_jump_to_entry) - 1));
-    CHECK_FALSE(own.code.may_jump_anywhere(linked(behind_nop) - 5));
-    CHECK(own.kinds_before(behind_jump_to_sum).empty());
-    CHECK(own.kinds_before(behind_jump_to_high_sum).empty());
-    CHECK(own.kinds_before(behind_jump_beside_sum) == "anywhere ");
+    CHECK(own.kinds_before(behind_jump_to_register).empty());
+    CHECK(own.kinds_before(behind_jump_to_memory).empty());
+    CHECK(own.kinds_before(behind_jump_to_sum) == "switch ");
+    CHECK(own.kinds_before(behind_jump_to_high_sum) == "switch ");
+    CHECK(own.kinds_before(behind_jump_beside_sum).empty());
     CHECK(own.kinds_before(code_end).empty());
 }
 

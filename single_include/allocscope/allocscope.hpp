@@ -22510,9 +22510,10 @@ inline std::size_t read_reference(text name, std::size_t at, std::uint64_t& part
 // Whether a name gets at most so long, counted in characters of the linker name. A reference, "S1_"
 // or "T0_", stands for at most what was written before it. "S1_" stands for less if the name
 // referred to that part, or to a later one, before: the part was complete there. That is not so of
-// parts with template arguments, which may get longer in another place. "Dp" and "sp" repeat what
-// comes next for each argument of a pack, "J...E". Identifiers that look like any of these make the
-// estimate larger.
+// parts with template arguments, which may get longer in another place. "Dp" and, in expressions,
+// "sp" repeat what comes next for each argument of a pack, "J...E". If that is the pack itself,
+// "DpOT0_", each argument is written once, so all together are as short as any other reference.
+// Identifiers that look like any of these make the estimate larger.
 inline bool has_short_expansion(text name) noexcept {
     struct {
         std::uint64_t part;
@@ -22522,13 +22523,28 @@ inline bool has_short_expansion(text name) noexcept {
     std::uint64_t length = 0;
     std::uint64_t copies = 1;
     std::size_t pack = 0;
+    std::size_t repeated = 0;  // where the pack would be that "Dp" repeats by itself
+    std::uint64_t copies_before = 1;
+    bool has_expressions = false;
     bool has_arguments = false;
     for (std::size_t i = 0; i < name.size() && length <= longest_expansion; ++i) {
         const char sign = name[i];
         length += copies;
         if (sign == 'J' && pack == 0) pack = i;
-        const bool is_repeated = (sign == 'D' || sign == 's') && name.substr(i + 1, 1) == "p";
-        if (is_repeated && pack != 0) copies *= i - pack;
+        const char next = i + 1 < name.size() ? name[i + 1] : '\0';
+        // A template argument, the bound of an array, a constraint; decltype, noexcept.
+        const bool has_expression = sign == 'X' || sign == 'A' || sign == 'Q' ||
+                                    (sign == 'D' && (next == 'T' || next == 't' || next == 'O'));
+        has_expressions = has_expressions || has_expression;
+        const bool is_repetition = sign == 'D' || (sign == 's' && has_expressions);
+        if (is_repetition && next == 'p' && pack != 0) {
+            copies_before = copies;
+            copies *= i - pack;
+            repeated = i + 2;
+            while (repeated < name.size() && text{"RKOPV"}.find(name[repeated]) != text::npos) {
+                ++repeated;
+            }
+        }
         if (copies > longest_expansion) return false;
         if (sign != 'S' && sign != 'T') continue;
         std::uint64_t part = 0;
@@ -22540,6 +22556,10 @@ inline bool has_short_expansion(text name) noexcept {
         }
         has_arguments = has_arguments || sign == 'T';
         if (!has_arguments && seen_count < 32) seen[seen_count++] = {part, length};
+        if (sign == 'T' && i == repeated) {
+            length += copies;
+            copies = copies_before;
+        }
         length += copies * most;
         i = end;
     }
@@ -25355,14 +25375,9 @@ private:
 
     // Where the jump leads that ends at `behind`. No address: where a register or some memory says.
     code_target target_of(jump_kind jump, std::uint64_t behind) const {
-        switch (jump) {
-            case jump_kind::long_jump:
-                return {code_.long_jump_before(behind), false};
-            case jump_kind::short_jump:
-                return {code_.short_jump_before(behind), false};
-            default:
-                return {code_.jump_word_before(behind), true};
-        }
+        if (jump == jump_kind::long_jump) return {code_.long_jump_before(behind), false};
+        if (jump == jump_kind::short_jump) return {code_.short_jump_before(behind), false};
+        return {code_.jump_word_before(behind), true};
     }
 
     // What clang has described seems to be a long jump, whatever it is.

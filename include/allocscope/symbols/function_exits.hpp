@@ -129,14 +129,9 @@ private:
 
     // Where the jump leads that ends at `behind`. No address: where a register or some memory says.
     code_target target_of(jump_kind jump, std::uint64_t behind) const {
-        switch (jump) {
-            case jump_kind::long_jump:
-                return {code_.long_jump_before(behind), false};
-            case jump_kind::short_jump:
-                return {code_.short_jump_before(behind), false};
-            default:
-                return {code_.jump_word_before(behind), true};
-        }
+        if (jump == jump_kind::long_jump) return {code_.long_jump_before(behind), false};
+        if (jump == jump_kind::short_jump) return {code_.short_jump_before(behind), false};
+        return {code_.jump_word_before(behind), true};
     }
 
     // What clang has described seems to be a long jump, whatever it is.

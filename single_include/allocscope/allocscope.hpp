@@ -22006,13 +22006,14 @@ inline text without_unnamed_namespaces(arena& memory, text type) {
     return type;
 }
 
-// A type as compilers describe it: `unsigned char` for std::uint8_t, and also in the arguments of a
-// template. Linux x86_64 has one meaning for each of these names.
-inline text without_integer_aliases(arena& memory, text type) {
+// What compilers describe for an integer of the C library, with or without std::: `unsigned char`
+// for uint8_t; "" for any other name. Linux x86_64 has one meaning for each of these names.
+inline text integer_of_alias(text alias) noexcept {
     constexpr struct {
         const char* alias;
         const char* name;
     } integers[] = {{"size_t", "unsigned long"},
+                    {"ssize_t", "long"},
                     {"ptrdiff_t", "long"},
                     {"int8_t", "signed char"},
                     {"uint8_t", "unsigned char"},
@@ -22024,20 +22025,26 @@ inline text without_integer_aliases(arena& memory, text type) {
                     {"uint64_t", "unsigned long"},
                     {"uintptr_t", "unsigned long"},
                     {"intptr_t", "long"}};
+    if (!alias.ends_with("_t")) return {};
+    if (alias.starts_with("std::")) alias.remove_prefix(5);
+    for (const auto& each : integers) {
+        if (alias == each.alias) return each.name;
+    }
+    return {};
+}
+
+// A type as compilers describe it, also in the arguments of a template.
+inline text without_integer_aliases(arena& memory, text type) {
     text_out made{memory};
     std::size_t at = 0;
     while (at < type.size()) {
         std::size_t end = skip_word(type, at);
         if (type.substr(at).starts_with("std::")) end = skip_word(type, at + 5);
         const bool is_inside = at > 0 && type[at - 1] == ':';
-        text word = type.substr(at, end - at);
-        const text own = word.starts_with("std::") ? word.substr(5) : word;
-        for (const auto& each : integers) {
-            if (!is_inside && own == each.alias) word = each.name;
-        }
-        if (word.empty()) word = type.substr(at, 1);
-        made << word;
-        at = end > at ? end : at + 1;
+        const text word = type.substr(at, end > at ? end - at : 1);
+        const text integer = is_inside ? text{} : integer_of_alias(word);
+        made << (integer.empty() ? word : integer);
+        at += word.size();
     }
     return made.view();
 }
@@ -22512,8 +22519,9 @@ inline std::size_t read_reference(text name, std::size_t at, std::uint64_t& part
 // referred to that part, or to a later one, before: the part was complete there. That is not so of
 // parts with template arguments, which may get longer in another place. "Dp" and, in expressions,
 // "sp" repeat what comes next for each argument of a pack, "J...E". If that is the pack itself,
-// "DpOT0_", each argument is written once, so all together are as short as any other reference.
-// Identifiers that look like any of these make the estimate larger.
+// "DpOT0_", each argument is written once, so all together are as short as any other reference;
+// but what follows a template in it, "DpT_I...E", is repeated. Identifiers that look like any of
+// these make the estimate larger.
 inline bool has_short_expansion(text name) noexcept {
     struct {
         std::uint64_t part;
@@ -22556,7 +22564,7 @@ inline bool has_short_expansion(text name) noexcept {
         }
         has_arguments = has_arguments || sign == 'T';
         if (!has_arguments && seen_count < 32) seen[seen_count++] = {part, length};
-        if (sign == 'T' && i == repeated) {
+        if (sign == 'T' && i == repeated && name.substr(end + 1, 1) != "I") {
             length += copies;
             copies = copies_before;
         }
@@ -23131,12 +23139,9 @@ inline std::uint64_t bytes_of_plain_type(text type) noexcept {
         {"short", 2},        {"unsigned short", 2}, {"int", 4},         {"unsigned", 4},
         {"unsigned int", 4}, {"wchar_t", 4},        {"char32_t", 4},    {"float", 4},
         {"long", 8},         {"unsigned long", 8},  {"long long", 8},   {"unsigned long long", 8},
-        {"double", 8},       {"long double", 16},   {"std::byte", 1},   {"_Bool", 1},
-        {"int8_t", 1},       {"uint8_t", 1},        {"int16_t", 2},     {"uint16_t", 2},
-        {"int32_t", 4},      {"uint32_t", 4},       {"int64_t", 8},     {"uint64_t", 8},
-        {"size_t", 8},       {"ssize_t", 8},        {"ptrdiff_t", 8}};
+        {"double", 8},       {"long double", 16},   {"std::byte", 1},   {"_Bool", 1}};
     if (type.ends_with("*")) return sizeof(void*);
-    if (type.starts_with("std::") && type.ends_with("_t")) type.remove_prefix(5);
+    if (const text integer = integer_of_alias(type); !integer.empty()) type = integer;
     for (const auto& each : arithmetic) {
         if (type == each.name) return each.bytes;
     }
@@ -23145,7 +23150,7 @@ inline std::uint64_t bytes_of_plain_type(text type) noexcept {
 
 // Whether a word is that of an arithmetic type, perhaps one that the C library declares.
 inline bool is_number_type(text word) noexcept {
-    return builtin_type{}.take(word) || (word.ends_with("_t") && bytes_of_plain_type(word) != 0);
+    return builtin_type{}.take(word) || !integer_of_alias(word).empty();
 }
 
 // `type` is spelled as by a demangler or in a source file. A class inside a function is looked up
@@ -23926,12 +23931,12 @@ public:
         }
         found.opcode = in_.at() - 1;
         if (form == 'o') form = form_in_other_map(code);
-        unsigned way = 8;
-        if (text{"mMWtTi"}.find(form) != text::npos) way = read_operand();
+        unsigned digit = 8;
+        if (text{"mMWtTi"}.find(form) != text::npos) digit = read_operand();
         if (form == 'J') found.jump = jump_kind::long_jump;
         if (form == 'j') found.jump = jump_kind::short_jump;
-        if (form == 'i' && way == 4) found.jump = jump_kind::indirect;
-        in_.skip(bytes_of_value(form, way < 2));
+        if (form == 'i' && digit == 4) found.jump = jump_kind::indirect;
+        in_.skip(bytes_of_value(form, digit < 2));
         if (form != '.' && in_.ok()) found.bytes = in_.at();
         return found;
     }
@@ -23950,7 +23955,7 @@ private:
         return map == 1 ? form_of_second_opcode(code) : map == 3 ? 'M' : 'm';
     }
 
-    // Reads ModRM and what it asks for. Returns its middle bits.
+    // Reads ModRM and what it asks for. Returns its middle bits, which manuals write as /4.
     unsigned read_operand() noexcept {
         const std::uint8_t byte = in_.u8();
         const unsigned mode = byte >> 6U;

@@ -45,12 +45,9 @@ inline std::uint64_t bytes_of_plain_type(text type) noexcept {
         {"short", 2},        {"unsigned short", 2}, {"int", 4},         {"unsigned", 4},
         {"unsigned int", 4}, {"wchar_t", 4},        {"char32_t", 4},    {"float", 4},
         {"long", 8},         {"unsigned long", 8},  {"long long", 8},   {"unsigned long long", 8},
-        {"double", 8},       {"long double", 16},   {"std::byte", 1},   {"_Bool", 1},
-        {"int8_t", 1},       {"uint8_t", 1},        {"int16_t", 2},     {"uint16_t", 2},
-        {"int32_t", 4},      {"uint32_t", 4},       {"int64_t", 8},     {"uint64_t", 8},
-        {"size_t", 8},       {"ssize_t", 8},        {"ptrdiff_t", 8}};
+        {"double", 8},       {"long double", 16},   {"std::byte", 1},   {"_Bool", 1}};
     if (type.ends_with("*")) return sizeof(void*);
-    if (type.starts_with("std::") && type.ends_with("_t")) type.remove_prefix(5);
+    if (const text integer = integer_of_alias(type); !integer.empty()) type = integer;
     for (const auto& each : arithmetic) {
         if (type == each.name) return each.bytes;
     }
@@ -59,7 +56,7 @@ inline std::uint64_t bytes_of_plain_type(text type) noexcept {
 
 // Whether a word is that of an arithmetic type, perhaps one that the C library declares.
 inline bool is_number_type(text word) noexcept {
-    return builtin_type{}.take(word) || (word.ends_with("_t") && bytes_of_plain_type(word) != 0);
+    return builtin_type{}.take(word) || !integer_of_alias(word).empty();
 }
 
 // `type` is spelled as by a demangler or in a source file. A class inside a function is looked up

@@ -498,13 +498,14 @@ inline text without_unnamed_namespaces(arena& memory, text type) {
     return type;
 }
 
-// A type as compilers describe it: `unsigned char` for std::uint8_t, and also in the arguments of a
-// template. Linux x86_64 has one meaning for each of these names.
-inline text without_integer_aliases(arena& memory, text type) {
+// What compilers describe for an integer of the C library, with or without std::: `unsigned char`
+// for uint8_t; "" for any other name. Linux x86_64 has one meaning for each of these names.
+inline text integer_of_alias(text alias) noexcept {
     constexpr struct {
         const char* alias;
         const char* name;
     } integers[] = {{"size_t", "unsigned long"},
+                    {"ssize_t", "long"},
                     {"ptrdiff_t", "long"},
                     {"int8_t", "signed char"},
                     {"uint8_t", "unsigned char"},
@@ -516,20 +517,26 @@ inline text without_integer_aliases(arena& memory, text type) {
                     {"uint64_t", "unsigned long"},
                     {"uintptr_t", "unsigned long"},
                     {"intptr_t", "long"}};
+    if (!alias.ends_with("_t")) return {};
+    if (alias.starts_with("std::")) alias.remove_prefix(5);
+    for (const auto& each : integers) {
+        if (alias == each.alias) return each.name;
+    }
+    return {};
+}
+
+// A type as compilers describe it, also in the arguments of a template.
+inline text without_integer_aliases(arena& memory, text type) {
     text_out made{memory};
     std::size_t at = 0;
     while (at < type.size()) {
         std::size_t end = skip_word(type, at);
         if (type.substr(at).starts_with("std::")) end = skip_word(type, at + 5);
         const bool is_inside = at > 0 && type[at - 1] == ':';
-        text word = type.substr(at, end - at);
-        const text own = word.starts_with("std::") ? word.substr(5) : word;
-        for (const auto& each : integers) {
-            if (!is_inside && own == each.alias) word = each.name;
-        }
-        if (word.empty()) word = type.substr(at, 1);
-        made << word;
-        at = end > at ? end : at + 1;
+        const text word = type.substr(at, end > at ? end - at : 1);
+        const text integer = is_inside ? text{} : integer_of_alias(word);
+        made << (integer.empty() ? word : integer);
+        at += word.size();
     }
     return made.view();
 }

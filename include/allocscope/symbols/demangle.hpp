@@ -52,8 +52,9 @@ inline std::size_t read_reference(text name, std::size_t at, std::uint64_t& part
 // referred to that part, or to a later one, before: the part was complete there. That is not so of
 // parts with template arguments, which may get longer in another place. "Dp" and, in expressions,
 // "sp" repeat what comes next for each argument of a pack, "J...E". If that is the pack itself,
-// "DpOT0_", each argument is written once, so all together are as short as any other reference.
-// Identifiers that look like any of these make the estimate larger.
+// "DpOT0_", each argument is written once, so all together are as short as any other reference;
+// but what follows a template in it, "DpT_I...E", is repeated. Identifiers that look like any of
+// these make the estimate larger.
 inline bool has_short_expansion(text name) noexcept {
     struct {
         std::uint64_t part;
@@ -96,7 +97,7 @@ inline bool has_short_expansion(text name) noexcept {
         }
         has_arguments = has_arguments || sign == 'T';
         if (!has_arguments && seen_count < 32) seen[seen_count++] = {part, length};
-        if (sign == 'T' && i == repeated) {
+        if (sign == 'T' && i == repeated && name.substr(end + 1, 1) != "I") {
             length += copies;
             copies = copies_before;
         }

@@ -24,6 +24,7 @@
 #include <allocscope/plain/table.hpp>
 #include <allocscope/symbols/address_ranges.hpp>
 #include <allocscope/symbols/call_sites.hpp>
+#include <allocscope/symbols/instruction.hpp>
 #include <allocscope/symbols/machine_code.hpp>
 #include <allocscope/symbols/module_functions.hpp>
 #include <allocscope/symbols/rare_forms.hpp>

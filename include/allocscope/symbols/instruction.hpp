@@ -1,7 +1,7 @@
 // instruction.hpp - how long an x86_64 instruction is, and whether it jumps.
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   by symbols/function_exits.hpp, for each instruction of a function
+// Called:   by symbols/machine_code.hpp, for each instruction of a function
 // Threads:  any
 // Memory:   none
 //
@@ -82,12 +82,12 @@ public:
         }
         found.opcode = in_.at() - 1;
         if (form == 'o') form = form_in_other_map(code);
-        unsigned way = 8;
-        if (text{"mMWtTi"}.find(form) != text::npos) way = read_operand();
+        unsigned digit = 8;
+        if (text{"mMWtTi"}.find(form) != text::npos) digit = read_operand();
         if (form == 'J') found.jump = jump_kind::long_jump;
         if (form == 'j') found.jump = jump_kind::short_jump;
-        if (form == 'i' && way == 4) found.jump = jump_kind::indirect;
-        in_.skip(bytes_of_value(form, way < 2));
+        if (form == 'i' && digit == 4) found.jump = jump_kind::indirect;
+        in_.skip(bytes_of_value(form, digit < 2));
         if (form != '.' && in_.ok()) found.bytes = in_.at();
         return found;
     }
@@ -106,7 +106,7 @@ private:
         return map == 1 ? form_of_second_opcode(code) : map == 3 ? 'M' : 'm';
     }
 
-    // Reads ModRM and what it asks for. Returns its middle bits.
+    // Reads ModRM and what it asks for. Returns its middle bits, which manuals write as /4.
     unsigned read_operand() noexcept {
         const std::uint8_t byte = in_.u8();
         const unsigned mode = byte >> 6U;

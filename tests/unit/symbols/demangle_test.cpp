@@ -89,6 +89,11 @@ TEST_CASE("demangle: expansions of packs in expansions keep their linker names")
     // 400 * 400 * 400 arguments, of 7 references
     const std::string name = "_Z1fIJ" + std::string(400, 'i') + "EEvDpT_DpPFT_S1_EDpPFT_S5_E";
     CHECK(demangled(name) == name);
+    // Templates, and each has all of them in its arguments.
+    std::string templates;
+    for (int i = 0; i < 300; ++i) templates += "1A";
+    const std::string nested = "_Z1fIJ" + templates + "EEvDpT_IDpT_IDpT_IiEEE";
+    CHECK(demangled(nested) == nested);
     CHECK(demangled("_Z1fIJiiiEEvDpT_DpPT_") ==
           "void f<int, int, int>(int, int, int, int*, int*, int*)");
 }

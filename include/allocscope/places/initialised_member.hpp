@@ -125,6 +125,9 @@ inline found_token find_initialiser(arena& memory, const list<code_frame>& frame
     const function_name called = parse_function_name(memory, frames[at - 1].function);
     if (owner.at == 0 || !called.is_known()) return {};
     text callee = called.last().name;
+    const std::size_t depth = called.components.size();
+    // `basic_string::_M_construct`, when the constructor itself is inlined without a trace.
+    if (depth > 1 && callee.starts_with("_M_")) callee = called.components[depth - 2].name;
     if (callee == "basic_string") callee = "string";
     return {owner.file, initialiser_for(owner, callee, *file, is_body ? brace - 1 : 0)};
 }

@@ -67,6 +67,9 @@ TEST_CASE("initialised_member: the member whose type or initialiser calls the li
                    vector) == 2);
     CHECK(line_for("struct @part {\n    std::string s{\"text\"};\n};\n",
                    "std::__cxx11::basic_string<char>::basic_string(char const*)") == 2);
+    CHECK(line_for("struct @part {\n    int n;\n    std::string s{\"text\"};\n};\n",
+                   "void std::__cxx11::basic_string<char>::_M_construct<char const*>(char const*, "
+                   "char const*, std::forward_iterator_tag)") == 3);
     CHECK(line_for("struct part {\n    std::vector<int> v{1};\n    part() @{}\n};\n", vector) == 2);
     CHECK(line_for("struct part {\n    std::vector<int> v{1};\n    int n;\n    part();\n};\n"
                    "part::part() : n{3@} {\n}\n",

@@ -146,7 +146,7 @@ public:
             return *static_cast<T*>(copy_to_list(raw_, &value, sizeof(T)));
         } else {
             const T kept = value;  // it may be one of ours, and move
-            return *::new (add_to_list(raw_, sizeof(T))) T(kept);
+            return *static_cast<T*>(add_to_list(raw_, sizeof(T))) = kept;
         }
     }
 

@@ -120,7 +120,8 @@ ALLOCSCOPE_NOINLINE text copy_of(arena& memory, text original) {
 }
 
 // Joins up to four texts into one zero-ended text, in the memory of the arena.
-ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b, text c, text d) {
+ALLOCSCOPE_NOINLINE text joined(arena& memory, const text& a, const text& b, const text& c,
+                                const text& d) {
     const std::size_t size = a.size() + b.size() + c.size() + d.size();
     auto* bytes = static_cast<char*>(memory.allocate(size + 1));
     char* end = bytes;
@@ -132,10 +133,10 @@ ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b, text c, text d) {
     *end = '\0';
     return text{bytes, size};
 }
-ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b, text c) {
+ALLOCSCOPE_NOINLINE text joined(arena& memory, const text& a, const text& b, const text& c) {
     return joined(memory, a, b, c, {});
 }
-ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b) {
+ALLOCSCOPE_NOINLINE text joined(arena& memory, const text& a, const text& b) {
     return joined(memory, a, b, {}, {});
 }
 

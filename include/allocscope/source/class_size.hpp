@@ -33,22 +33,24 @@ enum class size_fit {
     other
 };
 
+struct arithmetic_type {
+    const char* name;
+    std::uint8_t bytes;
+};
+
+constexpr arithmetic_type arithmetic_types[] = {
+    {"bool", 1},         {"char", 1},           {"signed char", 1}, {"unsigned char", 1},
+    {"short", 2},        {"unsigned short", 2}, {"int", 4},         {"unsigned", 4},
+    {"unsigned int", 4}, {"wchar_t", 4},        {"char32_t", 4},    {"float", 4},
+    {"long", 8},         {"unsigned long", 8},  {"long long", 8},   {"unsigned long long", 8},
+    {"double", 8},       {"long double", 16},   {"std::byte", 1},   {"_Bool", 1}};
+
 // The size of a pointer or of an arithmetic type, as pretty_type, C or a program spells it; 0: it
 // is neither.
 inline std::uint64_t bytes_of_plain_type(text type) noexcept {
-    // Not static: g++ would give it a symbol that keeps a plugin mapped after dlclose.
-    constexpr struct {
-        const char* name;
-        std::uint8_t bytes;
-    } arithmetic[] = {
-        {"bool", 1},         {"char", 1},           {"signed char", 1}, {"unsigned char", 1},
-        {"short", 2},        {"unsigned short", 2}, {"int", 4},         {"unsigned", 4},
-        {"unsigned int", 4}, {"wchar_t", 4},        {"char32_t", 4},    {"float", 4},
-        {"long", 8},         {"unsigned long", 8},  {"long long", 8},   {"unsigned long long", 8},
-        {"double", 8},       {"long double", 16},   {"std::byte", 1},   {"_Bool", 1}};
     if (type.ends_with("*")) return sizeof(void*);
     if (const text integer = integer_of_alias(type); !integer.empty()) type = integer;
-    for (const auto& each : arithmetic) {
+    for (const arithmetic_type& each : arithmetic_types) {
         if (type == each.name) return each.bytes;
     }
     return 0;

@@ -38,8 +38,8 @@ inline text with_const(arena& memory, text type) {
     return joined(memory, "const ", type);
 }
 
-// The defaults of some templates of the standard library. In a rule $0 and $1 stand for the first
-// arguments, $p for the std::pair of a map; rules[i] belongs to argument first + i.
+// The defaults of some templates of the standard library, as rules for filled_in(); rules[i] belongs
+// to argument first + i.
 struct default_rule {
     text names;
     std::size_t first;
@@ -88,14 +88,27 @@ inline const default_rule* find_default_rule(text name) noexcept {
     return nullptr;
 }
 
+inline text without_pointer(text type) noexcept {
+    if (type.ends_with("*")) type.remove_suffix(1);
+    return type;
+}
+
+// The rule with the arguments in it: $0, $1 and so on, $* for the first one without its pointer, and
+// $p for the std::pair of a map. Those that there are not leave nothing.
 inline text filled_in(arena& memory, text rule, const list<text>& arguments) {
     text_out filled{memory};
     for (std::size_t i = 0; i < rule.size(); ++i) {
         if (rule[i] != '$') {
             filled << rule[i];
-        } else if (rule[++i] == '0') {
-            filled << arguments[0];
-        } else if (arguments.size() > 1) {
+            continue;
+        }
+        const char which = rule[++i];
+        const std::size_t number = static_cast<std::size_t>(which) - '0';
+        if (number < arguments.size()) {
+            filled << arguments[number];
+        } else if (which == '*') {
+            filled << without_pointer(arguments[0]);
+        } else if (which == 'p' && arguments.size() > 1) {
             filled << "std::pair<" << with_const(memory, arguments[0]) << ", " << arguments[1];
             filled << '>';
         }
@@ -103,26 +116,19 @@ inline text filled_in(arena& memory, text rule, const list<text>& arguments) {
     return filled.view();
 }
 
+// How the name of a character template starts that is not one of `char`.
+constexpr word_meaning character_names[] = {
+    {"wchar_t", "w"}, {"char8_t", "u8"}, {"char16_t", "u16"}, {"char32_t", "u32"}};
+
 // The name of a character template after "std::" or "std::pmr::": "string" for basic_string<char>,
 // "wregex" for basic_regex<wchar_t>. Writes nothing if there is no such name.
 inline bool write_character_alias(text_out& out, text name, text character) {
     if (!name.starts_with("basic_")) return false;
     name.remove_prefix(6);
-    if (character == "wchar_t") {
-        out << 'w';
-    } else if (character != "char") {
-        if (!is_listed(name, "string string_view")) return false;
-        if (character == "char8_t") {
-            out << "u8";
-        } else if (character == "char16_t") {
-            out << "u16";
-        } else if (character == "char32_t") {
-            out << "u32";
-        } else {
-            return false;
-        }
-    }
-    out << name;
+    const text start = listed_meaning(character_names, character);
+    if (start.empty() && character != "char") return false;
+    if (start.starts_with("u") && !is_listed(name, "string string_view")) return false;
+    out << start << name;
     return true;
 }
 

@@ -82,6 +82,27 @@ ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool is_listed(const text& word, const char*
     return is_listed(word, text{words});
 }
 
+// What some words mean, which are separated by single spaces.
+struct word_meaning {
+    text words;
+    text meaning;
+};
+
+// The meaning in the first of the rows that list the word; "" if none does.
+ALLOCSCOPE_NOINLINE text find_meaning(const word_meaning* rows, std::size_t count,
+                                      const text& word) noexcept {
+    for (std::size_t i = 0; i < count; ++i) {
+        if (is_listed(word, rows[i].words)) return rows[i].meaning;
+    }
+    return {};
+}
+
+template <std::size_t Count>
+ALLOCSCOPE_INLINE text listed_meaning(const word_meaning (&rows)[Count],
+                                      const text& word) noexcept {
+    return find_meaning(rows, Count, word);
+}
+
 // Length of the symbol of an operator; 0 if the text continues with something else (new, delete, or
 // the type of a conversion).
 ALLOCSCOPE_NOINLINE std::size_t operator_symbol_length(text name) noexcept {

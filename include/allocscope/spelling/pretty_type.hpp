@@ -498,31 +498,21 @@ inline text without_unnamed_namespaces(arena& memory, text type) {
     return type;
 }
 
+constexpr word_meaning integers[] = {{"size_t uint64_t uintptr_t", "unsigned long"},
+                                     {"ssize_t ptrdiff_t int64_t intptr_t", "long"},
+                                     {"int8_t", "signed char"},
+                                     {"uint8_t", "unsigned char"},
+                                     {"int16_t", "short"},
+                                     {"uint16_t", "unsigned short"},
+                                     {"int32_t", "int"},
+                                     {"uint32_t", "unsigned int"}};
+
 // What compilers describe for an integer of the C library, with or without std::: `unsigned char`
 // for uint8_t; "" for any other name. Linux x86_64 has one meaning for each of these names.
 inline text integer_of_alias(text alias) noexcept {
-    constexpr struct {
-        const char* alias;
-        const char* name;
-    } integers[] = {{"size_t", "unsigned long"},
-                    {"ssize_t", "long"},
-                    {"ptrdiff_t", "long"},
-                    {"int8_t", "signed char"},
-                    {"uint8_t", "unsigned char"},
-                    {"int16_t", "short"},
-                    {"uint16_t", "unsigned short"},
-                    {"int32_t", "int"},
-                    {"uint32_t", "unsigned int"},
-                    {"int64_t", "long"},
-                    {"uint64_t", "unsigned long"},
-                    {"uintptr_t", "unsigned long"},
-                    {"intptr_t", "long"}};
     if (!alias.ends_with("_t")) return {};
     if (alias.starts_with("std::")) alias.remove_prefix(5);
-    for (const auto& each : integers) {
-        if (alias == each.alias) return each.name;
-    }
-    return {};
+    return listed_meaning(integers, alias);
 }
 
 // A type as compilers describe it, also in the arguments of a template.

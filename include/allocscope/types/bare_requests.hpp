@@ -71,24 +71,18 @@ inline text standard_header(text file) noexcept {
     return file.substr(file.rfind('/') + 1);
 }
 
+// The element, as a rule for filled_in(), by the class of a container.
+constexpr word_meaning elements[] = {
+    {"map multimap unordered_map unordered_multimap", "$p"},
+    {"_Rb_tree _Hashtable _Map_base", "$1"},
+    {"vector deque list forward_list set multiset unordered_set unordered_multiset stack queue "
+     "priority_queue _Vector_base _Deque_base _List_base _Fwd_list_base",
+     "$0"}};
+
 // The element type of a container. `scope` is the class of one of its functions, or of its
 // variable; "" if it is not a class of a container.
 inline text element_of(arena& memory, text scope, text brackets) {
-    const list<text> arguments = split_arguments(memory, brackets);
-    if (arguments.empty()) return {};
-    if (is_listed(scope, "map multimap unordered_map unordered_multimap")) {
-        if (arguments.size() < 2) return {};
-        const text key = joined(memory, "std::pair<", with_const(memory, arguments[0]), ", ");
-        return joined(memory, key, arguments[1], ">");
-    }
-    if (is_listed(scope, "_Rb_tree _Hashtable _Map_base")) {
-        return arguments.size() > 1 ? arguments[1] : text{};
-    }
-    const bool is_known =
-        is_listed(scope,
-                  "vector deque list forward_list set multiset unordered_set unordered_multiset "
-                  "stack queue priority_queue _Vector_base _Deque_base _List_base _Fwd_list_base");
-    return is_known ? arguments[0] : text{};
+    return filled_in(memory, listed_meaning(elements, scope), split_arguments(memory, brackets));
 }
 
 // The same for a type in its printed form, if its class is one of `classes`.

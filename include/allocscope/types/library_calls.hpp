@@ -110,43 +110,47 @@ inline text part_of_path(std::uint64_t bytes) noexcept {
 }
 
 // What functions of libstdc++.so and libc++.so allocate that allocate one thing only, by the start
-// of their whole name, and the functions without a name that they call.
+// of their whole name.
+constexpr word_meaning compiled_functions[] = {
+    {"std::filesystem::__cxx11::path::_M_split_cmpts std::filesystem::__cxx11::path::_List::",
+     path_components},
+    {"std::string::_Rep::_S_create std::runtime_error::runtime_error "
+     "std::logic_error::logic_error",
+     "char"},  // the text of an exception
+    {"std::pmr::monotonic_buffer_resource::_M_new_buffer",
+     "std::pmr::monotonic_buffer_resource buffer"},
+    {"std::__1::__thread_struct::__thread_struct", "std::thread state"},
+    {"std::locale::_Impl::_Impl", "std::locale data"}};
+
+// The same for the functions without a name that they call.
+constexpr word_meaning nameless_parts[] = {
+    {"std::filesystem::__cxx11::path::operator std::filesystem::__cxx11::path::_M_",
+     path_components},
+    {"std::error_code::message", "char"},
+    {"std::pmr::synchronized_pool_resource:: std::pmr::unsynchronized_pool_resource::",
+     "std::pmr pool buffer"},
+    {"std::__basic_file::open", "FILE"},
+    {"std::locale::_Impl::_Impl", "std::locale data"}};
+
 inline text type_of_compiled_function(text plain, bool is_nameless_part) noexcept {
-    text start = listed_start(
-        plain,
-        "std::filesystem::__cxx11::path::_M_split_cmpts std::filesystem::__cxx11::path::_List:: "
-        "std::string::_Rep::_S_create std::runtime_error::runtime_error "
-        "std::logic_error::logic_error std::pmr::monotonic_buffer_resource::_M_new_buffer "
-        "std::__1::__thread_struct::__thread_struct std::locale::_Impl::_Impl");
-    if (is_nameless_part) {
-        start = listed_start(
-            plain,
-            "std::filesystem::__cxx11::path::operator std::filesystem::__cxx11::path::_M_ "
-            "std::error_code::message std::pmr::synchronized_pool_resource:: "
-            "std::pmr::unsynchronized_pool_resource:: std::__basic_file::open "
-            "std::locale::_Impl::_Impl");
+    static_assert(sizeof compiled_functions == sizeof nameless_parts, "the loop is for both");
+    for (const word_meaning& each : is_nameless_part ? nameless_parts : compiled_functions) {
+        if (!listed_start(plain, each.words).empty()) return each.meaning;
     }
-    if (start.empty()) return {};
-    if (start.starts_with("std::__")) return is_nameless_part ? "FILE" : "std::thread state";
-    if (start.starts_with("std::filesystem::")) return path_components;
-    if (start.starts_with("std::locale::")) return "std::locale data";
-    if (!start.starts_with("std::pmr::")) return "char";  // the text of an exception or an error
-    return is_nameless_part ? "std::pmr pool buffer" : "std::pmr::monotonic_buffer_resource buffer";
+    return {};
 }
 
 // What functions of the C library and of the loader allocate that allocate one thing only.
-inline text type_of_c_function(text name) noexcept {
-    if (name == "__cxa_thread_atexit_impl") return "thread_local destructor";
-    if (is_listed(name, "_dl_allocate_tls __tls_get_addr")) return "thread-local storage";
-    if (is_listed(name, "mktime timelocal tzset")) return "time zone";
-    constexpr text of_texts =
-        "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
-        "__getdelim realpath getcwd _IO_file_doallocate "
-        "_IO_fclose";  // gives the text of open_memstream its last size
-    if (name == "wcsdup") return "wchar_t";
-    if (name == "_IO_fdopen") return "FILE";
-    return is_listed(name, of_texts) ? "char" : "";
-}
+constexpr word_meaning c_functions[] = {
+    {"__cxa_thread_atexit_impl", "thread_local destructor"},
+    {"_dl_allocate_tls __tls_get_addr", "thread-local storage"},
+    {"mktime timelocal tzset", "time zone"},
+    {"wcsdup", "wchar_t"},
+    {"_IO_fdopen", "FILE"},
+    {"strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
+     "__getdelim realpath getcwd _IO_file_doallocate "
+     "_IO_fclose",  // gives the text of open_memstream its last size
+     "char"}};
 
 // The internal functions by which containers ask their allocator.
 inline text type_of_container_call(arena& memory, const library_call& call) {
@@ -195,41 +199,49 @@ inline bool begins_deque(const library_call& call, text called) noexcept {
            is_listed(called, "_M_create_nodes _M_allocate_map _M_initialize_map _Deque_base");
 }
 
+// A member function that contains `new T` itself, and that T as a rule for filled_in(): $0 and $1
+// are the first arguments of its class, $2 is its own.
+struct making_member {
+    text scope;
+    text functions;
+    text rule;
+};
+
+constexpr making_member making_members[] = {
+    {"_Base_manager", "_M_create _M_init_functor _M_clone", "$0"},
+    {"_Manager_external", "_S_create _S_manage", "$0"},
+    {"polymorphic_allocator", "allocate_object", "$2"},
+    {"promise", "promise", "std::__future_base::_Result<$0>"},
+    {"__future_base", "_S_allocate_result", "std::__future_base::_Result<$2>"},
+    {"_Deferred_state", "_Deferred_state", "std::__future_base::_Result<$1>"},
+    {"_Async_state_impl", "_Async_state_impl", "std::__future_base::_Result<$1>"},
+    {"__shared_count", "__shared_count", "std::_Sp_counted_ptr<$2>"},
+    {"shared_ptr", "shared_ptr", "std::_Sp_counted_ptr<$2*>"},
+    {"thread", "thread", "std::thread state"},
+    {"_Stop_state_ref", "_Stop_state_ref", "std::stop_token state"},
+    {"locale", "locale", "std::locale::_Impl"}};
+
 // Functions that contain `new T` themselves and name T in their arguments.
 inline text type_of_make_call(arena& memory, const library_call& call) {
-    const text function = call.function;
-    const text scope = call.scope;
-    if (scope.empty() || is_listed(scope, "__1 __detail")) {
+    if (call.scope.empty() || is_listed(call.scope, "__1 __detail")) {
         const bool is_maker =
-            is_listed(function,
+            is_listed(call.function,
                       "make_unique make_unique_for_overwrite make_shared allocate_shared "
                       "make_shared_for_overwrite get_temporary_buffer __get_temporary_buffer "
                       "__valarray_get_storage make_exception_ptr");
         return is_maker ? without_array(call.function_first) : text{};
     }
-    if ((scope == "_Base_manager" && is_listed(function, "_M_create _M_init_functor _M_clone")) ||
-        (scope == "_Manager_external" && is_listed(function, "_S_create _S_manage"))) {
-        return call.scope_first;
+    if (call.scope == "__shared_count" && !call.function_first.ends_with("*")) return {};
+    if (call.scope == "shared_ptr" && !call.is_of_libcxx) return {};
+    for (const making_member& each : making_members) {
+        if (call.scope != each.scope || !is_listed(call.function, each.functions)) continue;
+        const text known[] = {call.scope_first, call.scope_second, call.function_first};
+        list<text> arguments{memory};
+        arguments.append(known, 3);
+        const text type = filled_in(memory, each.rule, arguments);
+        return type == "std::__future_base::_Result<>" ? text{} : type;
     }
-    if (scope == "polymorphic_allocator" && function == "allocate_object") {
-        return call.function_first;
-    }
-    text result;
-    if (scope == "promise" && function == scope) result = call.scope_first;
-    if (scope == "__future_base" && function == "_S_allocate_result") result = call.function_first;
-    if (is_listed(scope, "_Deferred_state _Async_state_impl") && function == scope) {
-        result = call.scope_second;
-    }
-    if (!result.empty()) return joined(memory, "std::__future_base::_Result<", result, ">");
-    const bool makes_block = scope == "__shared_count" && call.function_first.ends_with("*");
-    const bool is_pointer = scope == "shared_ptr" && call.is_of_libcxx;
-    if (function == scope && (makes_block || is_pointer)) {
-        return joined(memory, "std::_Sp_counted_ptr<", call.function_first,
-                      is_pointer ? "*>" : ">");
-    }
-    if (scope == "thread" && function == scope) return "std::thread state";
-    if (scope == "_Stop_state_ref" && function == scope) return "std::stop_token state";
-    return scope == "locale" && function == scope ? "std::locale::_Impl" : text{};
+    return {};
 }
 
 }  // namespace symbolize

@@ -155,7 +155,7 @@ private:
         const library_call& call = name.call;
         if (call.function.empty()) {
             // A function of the program that has such a name has a line.
-            const text made = has_line ? text{} : type_of_c_function(name.whole);
+            const text made = has_line ? text{} : listed_meaning(c_functions, name.whole);
             return made.empty() ? unknown_type() : type_answer{made, type_evidence::make_frame};
         }
         text type = type_of_allocator_call(call);

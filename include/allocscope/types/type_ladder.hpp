@@ -199,6 +199,13 @@ inline text type_of_thrower(arena& memory, text plain) {
     return joined(memory, "std::", plain.substr(8, plain.find("_fmt") - 8));
 }
 
+constexpr word_meaning called_c_functions[] = {
+    // left by a jump
+    {"vasprintf", "char"},
+    {"localtime localtime_r mktime tzset", "time zone"},
+    {"opendir", "DIR"},
+    {"fopen fdopen", "FILE"}};
+
 // The object of the C library that the source asks for at a call of one of its functions.
 inline text type_of_c_call(const code_frame& call, source_cache& sources) {
     const source_outline* file = nullptr;
@@ -208,10 +215,7 @@ inline text type_of_c_call(const code_frame& call, source_cache& sources) {
     const bool has_scope = file->is_at(end - 1, "::") && file->is_word_at(end - 2);
     const bool is_other = has_scope && !file->is_at(end - 2, "std");
     if (is_other || file->is_any_at(end - 1, ". ->")) return {};  // not the C library's
-    const text called = file->text_at(end);
-    if (called == "vasprintf") return "char";  // left by a jump
-    if (is_listed(called, "localtime localtime_r mktime tzset")) return "time zone";
-    return called == "opendir" ? "DIR" : is_listed(called, "fopen fdopen") ? "FILE" : "";
+    return listed_meaning(called_c_functions, file->text_at(end));
 }
 
 // What the name of the asking frame says. If it has no name, it is a part of a function of a

@@ -59,21 +59,20 @@ public:
 
     // The number of the first expression that begins at the token or after it.
     std::size_t first_from(std::size_t token) const noexcept {
-        return partition_point_near(last_first_, expressions_.data(), expressions_.size(),
-                                    [&](const new_expression& each) { return each.begin < token; });
+        return first_with(&new_expression::begin, token, last_first_);
+    }
+
+    // The number of the first expression that reaches to the token, or behind it.
+    std::size_t first_reaching(std::size_t token) const noexcept {
+        return first_with(&new_expression::reach, token, last_reaching_);
     }
 
     // The first expression that begins or ends with the token; null if there is none.
     const new_expression* expression_at(std::size_t token) const noexcept {
-        const new_expression* begun = expressions_.begin() + first_from(token);
-        const expression_end* ended =
-            ends_.begin() +
-            partition_point_near(last_end_, ends_.data(), ends_.size(),
-                                 [&](const expression_end& each) { return each.token < token; });
-        const new_expression* first =
-            ended != ends_.end() && ended->token == token ? &expressions_[ended->number] : nullptr;
-        const bool begins = begun != expressions_.end() && begun->begin == token;
-        return begins && (first == nullptr || begun < first) ? begun : first;
+        const new_expression* const behind = expressions_.begin() + first_from(token + 1);
+        const new_expression* each = expressions_.begin() + first_reaching(token);
+        while (each < behind && each->begin != token && each->last != token) ++each;
+        return each < behind ? each : nullptr;
     }
 
     ALLOCSCOPE_PURE bool is_macro(text name) const noexcept {
@@ -199,7 +198,6 @@ private:
           includes_(read.includes),
           scopes_(memory, *this),
           expressions_(memory),
-          ends_(memory),
           names_(memory),
           defaults_(memory),
           classes_(memory),
@@ -212,8 +210,14 @@ private:
             see(at);
             at = scopes_.see(at);
         }
-        sort(ends_,
-             [](const expression_end& a, const expression_end& b) { return a.token < b.token; });
+    }
+
+    // The first expression of which this is not before the token.
+    std::size_t first_with(std::size_t new_expression::*place, std::size_t token,
+                           std::size_t& last) const noexcept {
+        return partition_point_near(
+            last, expressions_.data(), expressions_.size(),
+            [=](const new_expression& each) { return each.*place < token; });
     }
 
     // What this file says about a name.
@@ -440,7 +444,6 @@ private:
             const auto known = defaults_.insert(text_at(found.callee));
             known.value = known.is_new ? number + 1 : 0;
         }
-        ends_.push_back({static_cast<std::uint32_t>(found.last), number});
         expressions_.push_back(found);
     }
 
@@ -502,7 +505,6 @@ private:
     list<text> includes_;
     template_scopes scopes_;
     list<new_expression> expressions_;
-    list<expression_end> ends_;  // by their tokens
     table<text, unsigned> names_;
     table<text, std::uint32_t> defaults_;  // by the name of the callee: the expression's number + 1
     table<text, std::uint32_t> classes_;   // by the name: its token in the definition
@@ -516,7 +518,7 @@ private:
     // Answers of partition_point_near().
     mutable std::size_t last_token_ = 0;
     mutable std::size_t last_first_ = 0;
-    mutable std::size_t last_end_ = 0;
+    mutable std::size_t last_reaching_ = 0;
 };
 
 // The text of a file from one token to another.

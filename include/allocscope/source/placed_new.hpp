@@ -122,9 +122,8 @@ inline const new_expression* find_on_line(const source_outline& file, int line) 
     const list<source_token>& tokens = file.tokens();
     const list<new_expression>& all = file.expressions();
     const new_expression* only = nullptr;
-    for (std::size_t i =
-             partition_point(all.data(), all.size(),
-                             [&](const new_expression& e) { return tokens[e.reach].line < line; });
+    const std::size_t first_token = file.token_from(line, 0);
+    for (std::size_t i = file.first_reaching(first_token);
          i < all.size() && tokens[all[i].begin].line <= line; ++i) {
         if (tokens[all[i].begin].line != line && tokens[all[i].last].line != line) continue;
         if (only != nullptr) return nullptr;

@@ -38,12 +38,6 @@ struct new_expression {
     std::size_t outer = 0;     // the brace around that function; 0: there is none
 };
 
-// The last token of an expression, and the number of the expression.
-struct expression_end {
-    std::uint32_t token;
-    std::uint32_t number;
-};
-
 // Where a name is declared: `using name =`, `struct name {`; or the first word of
 // `typedef ... name;`, `using ...::name;` or `namespace name =`. The name "namespace" stands for
 // `using namespace ...;`.

@@ -97,12 +97,10 @@ public:
 
     // The last declaration of a name, and the one before it; null: there is none.
     const name_declaration* last_declared(text name) const noexcept {
-        const std::uint32_t* found = declared_.find(name);
-        return found != nullptr ? &declarations_[*found - 1] : nullptr;
+        return declaration(known_of(name).declaration);
     }
-    ALLOCSCOPE_INLINE const name_declaration* declared_before(
-        const name_declaration& each) const noexcept {
-        return each.previous != 0 ? &declarations_[each.previous - 1] : nullptr;
+    const name_declaration* declared_before(const name_declaration& each) const noexcept {
+        return declaration(each.previous);
     }
 
     // Whether the file defines a type or a namespace with this name.
@@ -138,23 +136,23 @@ public:
 
     // The only `new` in a default argument of the functions with this name; null: none or several.
     const new_expression* default_of(text name) const noexcept {
-        const std::uint32_t* found = defaults_.find(name);
-        return found != nullptr && *found != 0 ? &expressions_[*found - 1] : nullptr;
+        const std::uint32_t number = known_of(name).default_argument;
+        return number != 0 && number != several ? &expressions_[number - 1] : nullptr;
     }
 
     // The token with the name of the only class with this name that the file defines; 0: none or
     // several.
-    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE std::size_t class_named(text name) const noexcept {
-        const std::uint32_t* found = classes_.find(name);
-        return found != nullptr ? *found : 0;
+    ALLOCSCOPE_PURE std::size_t class_named(text name) const noexcept {
+        const std::uint32_t at = known_of(name).class_name;
+        return at != several ? at : 0;
     }
 
     static constexpr std::uint64_t no_number = ~std::uint64_t{0};
 
     // The number in the only `name = 12;` of the file, or of the only enumerator with that name;
     // no_number: it has another value, or may have one. Null: there is neither.
-    ALLOCSCOPE_INLINE const std::uint64_t* number_of(text name) const noexcept {
-        return numbers_.find(name);
+    const std::uint64_t* number_of(text name) const noexcept {
+        return is_known_as(name, number_name) ? &known_of(name).number : nullptr;
     }
 
     // Whether the file uses this name of the standard library without "std::".
@@ -199,12 +197,8 @@ private:
           scopes_(memory, *this),
           expressions_(memory),
           names_(memory),
-          defaults_(memory),
-          classes_(memory),
-          numbers_(memory),
           blocks_(memory),
-          declarations_(memory),
-          declared_(memory) {
+          declarations_(memory) {
         for (const macro_line& macro : macros_) add_meaning(macro.name, macro_name);
         for (std::size_t at = 0; at < tokens().size();) {
             see(at);
@@ -230,14 +224,40 @@ private:
         expression_alias_name = 32,
         template_name = 64,  // it names a class template
         defaulting_name = 128,
-        function_name = 256  // it may declare a function with this name
+        function_name = 256,  // it may declare a function with this name
+        number_name = 512     // see number_of()
     };
 
-    void add_meaning(text name, unsigned meaning) { names_[name] |= meaning; }
+    static constexpr std::uint32_t several = ~std::uint32_t{0};
+
+    struct known_name {
+        unsigned meanings = 0;
+        // Each is 0 if there is none.
+        std::uint32_t class_name = 0;        // the token in the definition of the only class
+        std::uint32_t default_argument = 0;  // the number + 1 of the only expression in one
+        std::uint32_t declaration = 0;       // the number + 1 of the last one
+        std::uint64_t number = 0;
+    };
+
+    const known_name& known_of(text name) const noexcept {
+        const known_name* const known = names_.find(name);
+        return known != nullptr ? *known : unknown_;
+    }
+
+    const name_declaration* declaration(std::uint32_t number) const noexcept {
+        return number != 0 ? &declarations_[number - 1] : nullptr;
+    }
+
+    known_name& known(text name) { return names_[name]; }
+
+    void add_meaning(text name, unsigned meaning) { known(name).meanings |= meaning; }
+
+    static void add_only(std::uint32_t& only, std::size_t added) noexcept {
+        only = only == 0 ? static_cast<std::uint32_t>(added) : several;
+    }
 
     ALLOCSCOPE_PURE bool is_known_as(text name, unsigned meaning) const noexcept {
-        const unsigned* known = names_.find(name);
-        return known != nullptr && (*known & meaning) != 0;
+        return (known_of(name).meanings & meaning) != 0;
     }
 
     void see(std::size_t at) {
@@ -291,8 +311,7 @@ private:
                     while (is_at(name + 1, "::")) name += 2;
                     if (is_template) add_meaning(text_at(name), template_name);
                     if (is_any_at(name + 1, "{ : final")) {
-                        const auto known = classes_.insert(text_at(name));
-                        known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;
+                        add_only(known(text_at(name)).class_name, name);
                     }
                 }
                 break;
@@ -321,8 +340,9 @@ private:
     }
 
     void add_number(text name, std::uint64_t number) {
-        const auto known = numbers_.insert(name);
-        known.value = known.is_new ? number : no_number;
+        known_name& facts = known(name);
+        facts.number = (facts.meanings & number_name) == 0 ? number : no_number;
+        facts.meanings |= number_name;
     }
 
     static std::uint64_t value_of(text digits) noexcept {
@@ -364,7 +384,7 @@ private:
 
     void declare(text name, std::size_t at) {
         if (!is_word(name)) return;
-        std::uint32_t& last = declared_[name];
+        std::uint32_t& last = known(name).declaration;
         const std::uint32_t block = blocks_.empty() ? 0 : blocks_.back();
         declarations_.push_back({static_cast<std::uint32_t>(at), block, last});
         last = static_cast<std::uint32_t>(declarations_.size());
@@ -439,12 +459,10 @@ private:
         if (!expressions_.empty() && expressions_.back().reach > found.reach) {
             found.reach = expressions_.back().reach;
         }
-        const auto number = static_cast<std::uint32_t>(expressions_.size());
-        if (found.callee != 0) {
-            const auto known = defaults_.insert(text_at(found.callee));
-            known.value = known.is_new ? number + 1 : 0;
-        }
         expressions_.push_back(found);
+        if (found.callee != 0) {
+            add_only(known(text_at(found.callee)).default_argument, expressions_.size());
+        }
     }
 
     // `using namespace std;`, `using std::string;`, and `using X =` in a template.
@@ -505,14 +523,11 @@ private:
     list<text> includes_;
     template_scopes scopes_;
     list<new_expression> expressions_;
-    table<text, unsigned> names_;
-    table<text, std::uint32_t> defaults_;  // by the name of the callee: the expression's number + 1
-    table<text, std::uint32_t> classes_;   // by the name: its token in the definition
-    table<text, std::uint64_t> numbers_;   // by the name: see number_of()
-    list<std::uint32_t> blocks_;           // the braces that are open, while the file is read
+    table<text, known_name> names_;
+    known_name unknown_;          // what is known of any other name
+    list<std::uint32_t> blocks_;  // the braces that are open, while the file is read
     list<name_declaration> declarations_;
-    table<text, std::uint32_t> declared_;  // by the name: the number + 1 of its last declaration
-    std::size_t behind_enumerators_ = 0;   // of the last enumeration that was seen
+    std::size_t behind_enumerators_ = 0;  // of the last enumeration that was seen
     bool uses_namespace_std_ = false;
 
     // Answers of partition_point_near().

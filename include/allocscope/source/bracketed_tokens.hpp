@@ -62,6 +62,12 @@ public:
     ALLOCSCOPE_PURE bool is_any_at(std::size_t at, const char* words) const noexcept;
     ALLOCSCOPE_PURE bool is_word_at(std::size_t at) const noexcept;
 
+    // The text of the file from one token to another.
+    ALLOCSCOPE_PURE text between(std::size_t begin, std::size_t end) const noexcept {
+        const char* const from = text_at(begin).data();
+        return {from, static_cast<std::size_t>(text_at(end).data() - from)};
+    }
+
     // The token that closes the bracket at `at`, or the bracket that the token at `at` closes; 0 if
     // there is none.
     ALLOCSCOPE_PURE std::size_t partner(std::size_t at) const noexcept { return partners_[at]; }

@@ -122,11 +122,7 @@ inline list<std::size_t> searched_bases(arena& memory, const source_outline& fil
         }
         depth += token == "<" ? 1 : token == ">" ? -1 : token == ">>" ? -2 : 0;
         if (depth == 0 && file.is_word_at(at)) name = at;
-        for (const template_header* header : headers) {
-            for (const text parameter : header->parameters) {
-                is_dependent = is_dependent || token == parameter;
-            }
-        }
+        is_dependent = is_dependent || find_parameter(headers, token).header != 0;
     }
     return names;
 }

@@ -58,7 +58,7 @@ inline std::uint64_t bytes_of_plain_type(text type) noexcept {
 
 // Whether a word is that of an arithmetic type, perhaps one that the C library declares.
 inline bool is_number_type(text word) noexcept {
-    return builtin_type{}.take(word) || !integer_of_alias(word).empty();
+    return is_builtin_word(word) || !integer_of_alias(word).empty();
 }
 
 // `type` is spelled as by a demangler or in a source file. A class inside a function is looked up

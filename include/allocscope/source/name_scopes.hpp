@@ -80,7 +80,7 @@ public:
         if (at == open) at = file_.partner(open) + 1;  // typedef struct {} name;
         text path = file_.text_at(at);
         for (; file_.is_at(at + 1, "::"); at += 2) {
-            path = joined(memory_, path, "::", file_.text_at(at + 2));
+            path = scoped_name(memory_, path, file_.text_at(at + 2));
         }
         const std::size_t around = block_around(open);
         const text whole = path_of(around, path);
@@ -171,7 +171,7 @@ public:
         for (std::size_t i = 0; i + 1 < name_.components.size(); ++i) {
             const name_component& component = name_.components[i];
             if (component.arguments.empty() || component.name != own) continue;
-            return joined(memory_, name_up_to(name_, component), "::", word);
+            return scoped_name(memory_, name_up_to(name_, component), word);
         }
         return {};
     }
@@ -197,7 +197,7 @@ private:
         if (found.what != local_name::kind::other || !found.is_of_function) return {};
         const bool is_own = name_.is_known() && name_.last().name != "operator()" &&
                             class_around_place() <= found.block;
-        return is_own ? joined(memory_, name_.whole, "::", word) : word;
+        return is_own ? scoped_name(memory_, name_.whole, word) : word;
     }
 
     // The class `node` of app::chain<T> is app::chain<int>::node in a member of app::chain<int>. ""
@@ -208,8 +208,8 @@ private:
             if (component.arguments.empty()) continue;
             const text path = name_up_to(name_, component);
             const text plain = plain_name(memory_, parse_function_name(memory_, path));
-            if (knowledge_.are_known_classes(joined(memory_, plain, "::", word))) {
-                return joined(memory_, path, "::", word);
+            if (knowledge_.are_known_classes(scoped_name(memory_, plain, word))) {
+                return scoped_name(memory_, path, word);
             }
         }
         return {};
@@ -300,7 +300,7 @@ private:
                 if (is_macro && is_inline_namespace(block)) continue;
             }
             if (scope.empty()) return {};
-            name = joined(memory_, scope, "::", name);
+            name = scoped_name(memory_, scope, name);
         }
         return name;
     }
@@ -337,7 +337,7 @@ private:
         std::size_t body = class_around_place();
         if (body == 0) {
             if (count < 2) return false;
-            const text own = name_.components[count - 2].name;
+            const text own = name_.outer().name;
             body = body_of_class(file_, own);
             if (body == 0) return knowledge_.bytes_of(own) != 0;  // else: a namespace
         }

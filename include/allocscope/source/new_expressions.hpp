@@ -363,10 +363,8 @@ private:
         while (is_word_at(at) || is_any_at(at, ": ::")) ++at;
         if (!is_at(at, "{") || partner(at) < at) return;
         behind_enumerators_ = partner(at);
-        const char* const begin = text_at(at).data();
-        const char* const end = text_at(behind_enumerators_).data();
         // Lines of the preprocessor may leave some of them out.
-        const bool are_all = !text{begin, static_cast<std::size_t>(end - begin)}.contains("#");
+        const bool are_all = !between(at, behind_enumerators_).contains("#");
         std::uint64_t number = are_all ? 0 : no_number;
         while (++at < behind_enumerators_) {
             const text name = text_at(at++);
@@ -535,12 +533,6 @@ private:
     mutable std::size_t last_first_ = 0;
     mutable std::size_t last_reaching_ = 0;
 };
-
-// The text of a file from one token to another.
-inline text text_between(const source_outline& file, std::size_t begin, std::size_t end) {
-    const char* const from = file.text_at(begin).data();
-    return {from, static_cast<std::size_t>(file.text_at(end).data() - from)};
-}
 
 // The last token in the name of the function that is called at `at`.
 inline std::size_t end_of_callee(const source_outline& file, std::size_t at) {

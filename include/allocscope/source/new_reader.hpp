@@ -248,7 +248,7 @@ private:
     // `new (int*)(nullptr)`. `new (x)(y)` may be a y at the place x.
     bool is_no_place(std::size_t close) const {
         const text last = text_at(close - 1);
-        return is_at(close + 2, ")") || is_listed(last, "* >") || builtin_type{}.take(last);
+        return is_at(close + 2, ")") || is_listed(last, "* >") || is_builtin_word(last);
     }
 
     // Whether the tokens after the first name of a type make it a pointer to functions, arrays or
@@ -279,7 +279,7 @@ private:
             const text word = text_at(at);
             if (word == "const" || word == "volatile") {
                 found.last = at;
-            } else if (!has_name && builtin_type{}.take(word)) {
+            } else if (!has_name && is_builtin_word(word)) {
                 is_builtin = true;
                 found.last = at;
             } else if (has_name || is_builtin) {
@@ -331,7 +331,7 @@ private:
         if (!found.is_of_variable) {
             new_expression inner;
             at = begin;
-            while (builtin_type{}.take(text_at(at))) ++at;
+            while (is_builtin_word(text_at(at))) ++at;
             if (at == begin) at = read_qualified_name(at, inner);
             if (is_any_at(at, ". ->") && file_.is_word_at(begin))
                 at = behind_variable(file_.tokens(), begin);

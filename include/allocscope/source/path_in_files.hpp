@@ -48,7 +48,7 @@ inline text path_in_files(arena& memory, const source_files& files, text own, te
                           const function_name& function, const type_knowledge& knowledge,
                           const name_scopes& place) {
     const std::size_t count = function.components.size();
-    if (count > 1 && has_other_base(memory, files, function.components[count - 2].name)) return {};
+    if (count > 1 && has_other_base(memory, files, function.outer().name)) return {};
     text found;
     text found_in;
     bool is_certain = true;
@@ -90,7 +90,7 @@ inline text with_path(arena& memory, const source_files& files, text type,
                       const name_scopes& place) {
     const text own = type.substr(0, skip_word(type, 0));
     const text rest = type.substr(own.size());
-    if (own.empty() || rest.starts_with(":") || builtin_type{}.take(own)) return type;
+    if (own.empty() || rest.starts_with(":") || is_builtin_word(own)) return type;
     if (knowledge.kind_of(own) >= name_kind::type) return type;
     const text path = path_in_files(memory, files, own, own, function, knowledge, place);
     return path.empty() ? type : joined(memory, path, rest);
@@ -152,7 +152,7 @@ inline text with_paths(arena& memory, const source_files& files, text type,
         text written = own;
         std::size_t first = at;
         for (; first > begin + 1 && file.is_at(first - 1, "::"); first -= 2) {
-            written = joined(memory, file.text_at(first - 2), "::", written);
+            written = scoped_name(memory, file.text_at(first - 2), written);
         }
         const std::size_t found = find_bare(type, written);
         if (found == no_position) continue;

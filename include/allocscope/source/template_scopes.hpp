@@ -41,6 +41,24 @@ struct template_header {
     std::size_t specialised = 0;  // the "<" of the arguments, if they differ from the parameters
 };
 
+// A parameter of a template.
+struct found_parameter {
+    std::size_t header = 0;  // the number of its header among those around a place, from 1; 0: none
+    std::size_t number = 0;
+};
+
+// The parameter that a name means inside of these headers.
+inline found_parameter find_parameter(const list<const template_header*>& headers,
+                                      text name) noexcept {
+    for (std::size_t header = headers.size(); header > 0; --header) {
+        const list<text>& parameters = headers[header - 1]->parameters;
+        for (std::size_t i = 0; i < parameters.size(); ++i) {
+            if (parameters[i] == name) return {header, i};
+        }
+    }
+    return {};
+}
+
 class template_scopes {
 public:
     template_scopes(arena& memory, const bracketed_tokens& tokens)

@@ -84,9 +84,12 @@ struct type_knowledge {
     // What is known where the code is that of another frame or function.
     type_knowledge elsewhere() const noexcept {
         type_knowledge less = *this;
-        less.meaning = nullptr;
-        less.made = nullptr;
+        less.forget_frame();
         return less;
+    }
+    void forget_frame() noexcept {
+        meaning = nullptr;
+        made = nullptr;
     }
 };
 

@@ -102,9 +102,7 @@ public:
                 const bool is_pack =
                     dots + 2 < end && file_.is_at(dots, ".") && !is_inner && is_parameter(word);
                 if (is_pack) {
-                    const char* const behind = file_.text_at(i + 1).data();
-                    const text mark{behind,
-                                    static_cast<std::size_t>(file_.text_at(dots).data() - behind)};
+                    const text mark = file_.between(i + 1, dots);
                     word = meaning_of(word, false, &mark);
                     i = dots + 2;
                 } else if (!known.empty()) {
@@ -185,8 +183,7 @@ public:
                     is_asked ? row_before(file_, first) : declared_variable{};
                 return row.is_known() ? spelled(row.begin, row.end) : type;
             }
-            if (!type.ends_with("*")) return {};
-            type.remove_suffix(1);
+            if (!take_end(type, "*")) return {};
             return joined(memory_, type, "&");
         }
         const std::size_t argument = argument_of_use(begin, end);
@@ -202,8 +199,7 @@ public:
             type = type_of_member(end - 1, depth);
         }
         if (type.empty() || !is_pointer) return type;
-        while (type.ends_with("&")) type.remove_suffix(1);
-        return joined(memory_, type, "*");
+        return joined(memory_, without_reference(type), "*");
     }
 
     // The type of `v.member` or `v->member`, whose class the file has, or one of the others; `name`
@@ -243,12 +239,8 @@ public:
     text meaning_of(text word, bool has_arguments, const text* mark = nullptr) const {
         if (is_plain_word(word)) return word;
         if (file_.is_macro(word)) return {};
-        for (std::size_t i = headers_.size(); i > 0; --i) {
-            const list<text>& parameters = headers_[i - 1]->parameters;
-            for (std::size_t p = 0; p < parameters.size(); ++p) {
-                if (parameters[p] == word) return argument(i - 1, p, mark);
-            }
-        }
+        const found_parameter parameter = find_parameter(headers_, word);
+        if (parameter.header != 0) return argument(parameter.header - 1, parameter.number, mark);
         // Inside a template that the function's name does not show, any name may be a parameter.
         if (!instantiated_.empty() && headers_.empty()) return {};
         if (!headers_.empty() && file_.is_template_alias(word)) return {};
@@ -257,7 +249,7 @@ public:
         return has_arguments ? qualified_type(word) : own_class(word);
     }
 
-    bool is_parameter(text word) const { return header_of(word) != nullptr; }
+    bool is_parameter(text word) const { return find_parameter(headers_, word).header != 0; }
 
     ALLOCSCOPE_INLINE bool has_template_around() const noexcept { return !headers_.empty(); }
 
@@ -320,7 +312,7 @@ private:
     bool is_in_template() const noexcept { return !headers_.empty() || !instantiated_.empty(); }
 
     static bool is_plain_word(text word) noexcept {
-        constexpr text plain_words =
+        constexpr const char* plain_words =
             "std const volatile void struct class union enum typename true false";
         return is_listed(word, plain_words) || is_number_type(word);
     }
@@ -386,12 +378,8 @@ private:
 
     // The innermost header with this parameter; null: there is none.
     const template_header* header_of(text word) const {
-        for (std::size_t i = headers_.size(); i > 0; --i) {
-            for (const text parameter : headers_[i - 1]->parameters) {
-                if (parameter == word) return headers_[i - 1];
-            }
-        }
-        return nullptr;
+        const std::size_t found = find_parameter(headers_, word).header;
+        return found != 0 ? headers_[found - 1] : nullptr;
     }
 
     // What the name at `at` stands for in this instantiation of a template; "" if that is not
@@ -510,11 +498,11 @@ private:
 
     // What the class declares whose member, defined outside of it, the function is.
     local_name of_own_class(text word) const {
-        const std::size_t count = name_.components.size();
-        if (count < 2 || is_in_template()) return {};
-        const std::size_t open = body_of_class(file_, name_.components[count - 2].name);
+        if (is_in_template()) return {};
+        const std::size_t open = body_of_class(file_, name_.outer().name);
+        if (open == 0) return {};
         const local_name found = find_local_name(file_, open, word);
-        return open != 0 && found.block == open ? found : local_name{};
+        return found.block == open ? found : local_name{};
     }
 
     // The class that a member names without arguments: `pool` in a member of app::pool<int> is

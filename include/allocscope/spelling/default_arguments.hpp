@@ -89,7 +89,12 @@ inline const default_rule* find_default_rule(text name) noexcept {
 }
 
 inline text without_pointer(text type) noexcept {
-    if (type.ends_with("*")) type.remove_suffix(1);
+    take_end(type, "*");
+    return type;
+}
+
+inline text without_reference(text type) noexcept {
+    while (type.ends_with("&")) type.remove_suffix(1);
     return type;
 }
 
@@ -123,8 +128,7 @@ constexpr word_meaning character_names[] = {
 // The name of a character template after "std::" or "std::pmr::": "string" for basic_string<char>,
 // "wregex" for basic_regex<wchar_t>. Writes nothing if there is no such name.
 inline bool write_character_alias(text_out& out, text name, text character) {
-    if (!name.starts_with("basic_")) return false;
-    name.remove_prefix(6);
+    if (!take_start(name, "basic_")) return false;
     const text start = listed_meaning(character_names, character);
     if (start.empty() && character != "char") return false;
     if (start.starts_with("u") && !is_listed(name, "string string_view")) return false;
@@ -197,16 +201,13 @@ constexpr common_name common_names[] = {
 
 // nlohmann::basic_json with all its defaults has another name; "" for other arguments.
 inline text alias_of_json(text arguments) noexcept {
-    const bool is_ordered = arguments.starts_with("<nlohmann::ordered_map, ");
-    const text start = is_ordered ? "<nlohmann::ordered_map, " : "<std::map, ";
-    if (!arguments.starts_with(start)) return {};
-    arguments.remove_prefix(start.size());
-    constexpr text usual =
-        "std::vector, std::string, bool, long, unsigned long, double, std::allocator, "
-        "nlohmann::adl_serializer, std::vector<unsigned char>";
-    if (!arguments.starts_with(usual)) return {};
-    arguments.remove_prefix(usual.size());
-    if (arguments != ">" && arguments != ", void>") return {};
+    const bool is_ordered = take_start(arguments, "<nlohmann::ordered_map, ");
+    const bool is_usual =
+        (is_ordered || take_start(arguments, "<std::map, ")) &&
+        take_start(arguments,
+                   "std::vector, std::string, bool, long, unsigned long, double, std::allocator, "
+                   "nlohmann::adl_serializer, std::vector<unsigned char>");
+    if (!is_usual || (arguments != ">" && arguments != ", void>")) return {};
     return is_ordered ? "nlohmann::ordered_json" : "nlohmann::json";
 }
 
@@ -222,10 +223,10 @@ inline text alias_of_iterator(arena& memory, text name, const list<text>& argume
     } else if (is_listed(name,
                          "std::_List_iterator std::_List_const_iterator std::__list_iterator "
                          "std::__list_const_iterator")) {
-        container = joined(memory, "std::list<", arguments[0], ">");
+        container = enclosed(memory, "std::list<", arguments[0], ">");
         pointer = {};
     } else if (name == "std::_Deque_iterator") {
-        container = joined(memory, "std::deque<", arguments[0], ">");
+        container = enclosed(memory, "std::deque<", arguments[0], ">");
     }
     if (container.empty()) return {};
     const bool is_const =
@@ -236,7 +237,7 @@ inline text alias_of_iterator(arena& memory, text name, const list<text>& argume
 
 // The common name of a template with exactly these arguments; "" if there is none.
 inline text alias_of(arena& memory, text name, const list<text>& arguments) {
-    constexpr text templates =
+    constexpr const char* templates =
         "std::chrono::duration std::chrono::time_point std::match_results "
         "std::linear_congruential_engine std::mersenne_twister_engine nlohmann::basic_json "
         "boost::property_tree::basic_ptree";

@@ -39,12 +39,18 @@ struct name_component {
     text arguments;  // "<int, std::allocator<int> >", or empty
 };
 
+constexpr name_component no_component{};
+
 struct function_name {
     list<name_component> components;  // empty if the text is not a function's name
     text whole;                       // from the first component to the last
 
     ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_known() const noexcept { return !components.empty(); }
     const name_component& last() const noexcept { return components.back(); }
+    // The class or namespace that the last one is in, which may have no name here.
+    const name_component& outer() const noexcept {
+        return components.size() > 1 ? components[components.size() - 2] : no_component;
+    }
 };
 
 ALLOCSCOPE_PURE inline bool has_arguments(const function_name& function) noexcept {
@@ -269,8 +275,7 @@ private:
 // The views in the result point into `function`.
 inline function_name parse_function_name(arena& memory, text function) {
     function = without_spaces_around(function);
-    constexpr text thunk = "non-virtual thunk to ";
-    if (function.starts_with(thunk)) function.remove_prefix(thunk.size());
+    take_start(function, "non-virtual thunk to ");
     return function_name_parser{memory, function}.parse();
 }
 
@@ -292,8 +297,7 @@ inline text name_up_to(const function_name& name, const name_component& componen
 
 // "app::widget::widget" and the like.
 ALLOCSCOPE_PURE inline bool is_constructor(const function_name& name) noexcept {
-    const std::size_t count = name.components.size();
-    return count > 1 && name.last().name == name.components[count - 2].name;
+    return name.components.size() > 1 && name.last().name == name.outer().name;
 }
 
 // A class's own operator new, as in "app::widget::operator new(unsigned long)".

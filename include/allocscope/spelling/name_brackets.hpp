@@ -49,6 +49,30 @@ ALLOCSCOPE_NOINLINE text without_spaces_around(text padded) noexcept {
     return padded;
 }
 
+// Removes the beginning of a text if it is `start`.
+ALLOCSCOPE_NOINLINE bool take_start(text& from, const char* start) noexcept {
+    if (!from.starts_with(start)) return false;
+    from.remove_prefix(text{start}.size());
+    return true;
+}
+
+// Removes the end of a text if it is `end`.
+ALLOCSCOPE_NOINLINE bool take_end(text& from, const char* end) noexcept {
+    if (!from.ends_with(end)) return false;
+    from.remove_suffix(text{end}.size());
+    return true;
+}
+
+// "app::part" for that name in that scope.
+ALLOCSCOPE_NOINLINE text scoped_name(arena& memory, text scope, text name) {
+    return joined(memory, scope, "::", name);
+}
+
+ALLOCSCOPE_NOINLINE text enclosed(arena& memory, const char* before, text inside,
+                                  const char* behind) {
+    return joined(memory, before, inside, behind);
+}
+
 // The first of the words in `words`, separated by single spaces, with which `name` starts; "" if it
 // starts with none of them.
 ALLOCSCOPE_NOINLINE text listed_start(text name, text words) noexcept {

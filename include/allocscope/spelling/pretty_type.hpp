@@ -82,20 +82,23 @@ private:
     bool is_signed_ = false;
 };
 
+ALLOCSCOPE_PURE inline bool is_builtin_word(const text& word) noexcept {
+    return builtin_type{}.take(word);
+}
+
 // Removes the const of the type itself: `new const T` makes a T.
 inline text without_const(text type) noexcept {
-    if (type.ends_with(" const")) return type.substr(0, type.size() - 6);
+    if (take_end(type, " const")) return type;
     const bool is_compound = type.ends_with("*") || type.ends_with("&") ||
                              (!type.ends_with(">") && type.contains("(*)"));
-    if (type.starts_with("const ") && !is_compound) type.remove_prefix(6);
+    if (!is_compound) take_start(type, "const ");
     return type;
 }
 
 // The type that `auto` deduces from a value of `type`; "" if that is an array or a function: then
 // it is a pointer.
 inline text decayed(text type) noexcept {
-    while (type.ends_with("&")) type.remove_suffix(1);
-    type = without_const(type);
+    type = without_const(without_reference(type));
     const bool is_object = !type.ends_with("]") && !type.ends_with(")");
     // A pointer to such a thing, or clang's name of a lambda.
     return is_object || type.contains("(*)") || type.contains(" at ") ? type : text{};
@@ -113,10 +116,9 @@ inline text result_of_trait(text type) noexcept {
     if (is_listed(type.substr(type.size() - 2), "]> )>")) return {};
     text of = type.substr(start.size(), type.size() - start.size() - 1);
     if (start.contains("reference")) {
-        while (of.ends_with("&")) of.remove_suffix(1);
+        of = without_reference(of);
     } else if (start.contains("pointer")) {
-        of = without_const(of);
-        if (of.ends_with("*")) of.remove_suffix(1);
+        of = without_pointer(without_const(of));
     } else if (start.contains("remove_c") && !start.contains("ref")) {
         return of.contains("volatile") ? text{} : without_const(of);
     } else {
@@ -511,7 +513,7 @@ constexpr word_meaning integers[] = {{"size_t uint64_t uintptr_t", "unsigned lon
 // for uint8_t; "" for any other name. Linux x86_64 has one meaning for each of these names.
 inline text integer_of_alias(text alias) noexcept {
     if (!alias.ends_with("_t")) return {};
-    if (alias.starts_with("std::")) alias.remove_prefix(5);
+    take_start(alias, "std::");
     return listed_meaning(integers, alias);
 }
 

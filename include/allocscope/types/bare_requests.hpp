@@ -90,7 +90,7 @@ inline text element_of_class(arena& memory, text type, text classes) {
     const std::size_t open = type.find('<');
     if (open == no_position || !type.starts_with("std::") || !type.ends_with(">")) return {};
     text own = type.substr(5, open - 5);
-    if (own.starts_with("pmr::")) own.remove_prefix(5);
+    take_start(own, "pmr::");
     return is_listed(own, classes) ? element_of(memory, own, type.substr(open)) : text{};
 }
 
@@ -198,7 +198,7 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
             element = element_of(names.memory(), "_Rb_tree", arguments.substr(tree + 13));
         }
         if (count < 3) continue;
-        const name_component& scope = name.parts.components[count - 2];
+        const name_component& scope = name.parts.outer();
         const text said = element_of(names.memory(), scope.name, scope.arguments);
         if (!said.empty()) element = said;
         if (assigns) break;  // outside there may be the assignment of a container around it
@@ -292,7 +292,7 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
         return printed_answer(memory, type, type_evidence::make_frame);
     }
     std::size_t at = asking;
-    const text allocators = "new_allocator.h alloc_traits.h allocator.h memory_resource";
+    constexpr const char* allocators = "new_allocator.h alloc_traits.h allocator.h memory_resource";
     while (at < frames.size() && own_name_of(names.of(frames[at].function)) == "allocate" &&
            is_listed(standard_header(frames[at].file), allocators)) {
         ++at;

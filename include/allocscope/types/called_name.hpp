@@ -128,9 +128,9 @@ inline text class_with_member(const source_outline& file, std::size_t name,
         const declared_variable owner = object_at(file, name - 2);
         return file.is_word_at(owner.end - 1) ? file.text_at(owner.end - 1) : text{};
     }
-    const std::size_t count = function.components.size();
-    if (count < 2 || (!is_of_object && find_variable(file, name).at != 0)) return {};
-    return function.components[count - 2].name;
+    const text own = function.outer().name;
+    if (is_of_object || own.empty()) return own;
+    return find_variable(file, name).at == 0 ? own : text{};
 }
 
 // The type of such a member if one of the files of `knowledge` defines the class.
@@ -146,7 +146,7 @@ inline text type_of_member(arena& memory, const function_name& function, const s
     const declared_variable found = object_of(
         *open.file, member_of(*open.file, open.at, file.text_at(name)), file.is_at(name + 1, "->"));
     if (!found.is_known()) return {};
-    const text written = text_between(*open.file, found.begin, found.end);
+    const text written = open.file->between(found.begin, found.end);
     if (has_alias_of_header(files, written, false, knowledge)) return {};
     const text type = spelled_elsewhere(memory, *open.file, found.at, found.begin, found.end,
                                         function, knowledge);
@@ -173,7 +173,7 @@ inline text type_of_object(read_names& names, const code_frame& frame, text func
     const function_name& caller = names.of(frame.function).parts;
     if (may_be_member) type = type_of_member(names.scratch(), caller, *file, name, more);
     if (type.empty() && is_object) {
-        const text written = text_between(*file, object.begin, object.end);
+        const text written = file->between(object.begin, object.end);
         if (has_alias_of_header(files, written, false, more)) return {};
         type = spelled_at(names, frame, *file, at, object.begin, object.end, more);
         type =
@@ -234,14 +234,12 @@ inline text called_name(read_names& names, const list<code_frame>& frames, std::
     text scope = named_class(names, caller, own, sources, knowledge);
     if (scope.empty()) scope = type_of_object(names, caller, own, sources, knowledge);
     const function_name& outer = names.of(caller.function).parts;
-    const std::size_t count = outer.components.size();
-    if (!scope.ends_with(">") && count > 1 && is_bare_call(caller, own, sources)) {
-        const name_component& around = outer.components[count - 2];
-        if (!around.arguments.empty()) scope = name_up_to(outer, around);
-    }
+    const name_component& around = outer.outer();
+    const bool may_be_around = !scope.ends_with(">") && !around.arguments.empty();
+    if (may_be_around && is_bare_call(caller, own, sources)) scope = name_up_to(outer, around);
     if (!scope.ends_with(">")) return function;
     // A base class that has the function may have other arguments, but not a constructor.
-    const text whole = joined(names.memory(), scope, "::", function);
+    const text whole = scoped_name(names.memory(), scope, function);
     const function_name& parts = names.of(whole).parts;
     const source_outline* inner = nullptr;
     const std::size_t inside = token_of(frames[called], sources, inner);
@@ -251,9 +249,8 @@ inline text called_name(read_names& names, const list<code_frame>& frames, std::
             inside != 0 && inner->declares_function(own) && body_of_class(*inner, own) == 0;
         return is_function ? function : whole;
     }
-    if (inside == 0 || parts.components.size() < 2) return function;
-    const std::size_t open =
-        body_of_class(*inner, parts.components[parts.components.size() - 2].name);
+    if (inside == 0) return function;
+    const std::size_t open = body_of_class(*inner, parts.outer().name);
     return open != 0 && open < inside && inside < inner->partner(open) ? whole : function;
 }
 

@@ -122,7 +122,7 @@ inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sour
     }
     function = without_unnamed_namespaces(memory, function);
     const text whole = parse_function_name(memory, function).whole;
-    return joined(memory, "frame of ", whole.empty() ? function : whole, "()");
+    return enclosed(memory, "frame of ", whole.empty() ? function : whole, "()");
 }
 
 }  // namespace symbolize

@@ -73,14 +73,11 @@ inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
     const list<source_token>& tokens = file->tokens();
     for (std::size_t at = file->token_from(frame.line, 0);
          at + 2 < tokens.size() && tokens[at].line == frame.line; ++at) {
-        const bool is_new =
-            at > 0 && file->text_at(at) == "new" && file->text_at(at - 1) == "operator";
+        const bool is_new = at > 0 && file->is_at(at, "new") && file->is_at(at - 1, "operator");
         if (!is_new && !file->is_any_at(at, "malloc allocate do_allocate")) continue;
         std::size_t open = at + 1;
-        if (file->text_at(open) == "[") open += 2;
-        if (file->text_at(open) != "(") continue;
-        const text behind = file->text_at(open + 2);
-        if (behind != ")" && behind != ",") continue;
+        if (file->is_at(open, "[")) open += 2;
+        if (!file->is_at(open, "(") || !file->is_any_at(open + 2, ") ,")) continue;
         if (file->text_at(open + 1) == size_parameter(*file, at - (is_new ? 1 : 0))) return true;
     }
     return false;

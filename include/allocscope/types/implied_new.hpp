@@ -164,7 +164,7 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
         type = type_of_macro(scratch, *file, at, frame, sources, function, knowledge, handing,
                              is_all, is_array);
         if (!type.empty() && is_all) {
-            answer = {names.made(type), type_evidence::source_text, is_array};
+            answer.set_source_text(names.made(type), is_array);
             return;
         }
     }
@@ -172,13 +172,12 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
         answer.candidate = names.made(type);
         return;
     }
-    const std::size_t parts = function.components.size();
-    if (shown != nullptr || parts < 2) return;
+    const text own = function.outer().name;
+    if (shown != nullptr || own.empty()) return;
     if (!is_constructor(function) && !is_inherited(*file, at)) return;
     const auto known = sources.implied().insert(&token);
     if (known.is_new) {
-        known.value =
-            class_of_initialisers(sources, frame, *file, at, function.components[parts - 2].name);
+        known.value = class_of_initialisers(sources, frame, *file, at, own);
     }
     const found_token owner = known.value;
     if (owner.at == 0) return;
@@ -192,7 +191,7 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
         types << (types.empty() ? "<" : ", ") << type;
     }
     if (all.size() == 1) {
-        answer = {names.made(type), type_evidence::source_text, is_array};
+        answer.set_source_text(names.made(type), is_array);
         frame.line = static_cast<int>(owner.file->tokens()[all[0]->begin].line);
         if (owner.file != file) frame.file = copy_of(names.memory(), owner.file->path);
     } else if (!all.empty() && !is_array) {  // the size shows which of them it is

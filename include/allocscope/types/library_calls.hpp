@@ -50,7 +50,7 @@ inline library_call as_library_call(arena& memory, const function_name& name) {
     call.function_first = first_argument(memory, name.last().arguments);
     if (count == 2) return call;
     call.is_of_libcxx = name.components[1].name == "__1";
-    const name_component& scope = name.components[count - 2];
+    const name_component& scope = name.outer();
     call.scope = scope.name;
     const list<text> arguments = split_arguments(memory, scope.arguments);
     if (!arguments.empty()) call.scope_first = arguments[0];

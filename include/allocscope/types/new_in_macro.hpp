@@ -182,16 +182,14 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
         if (!is_word(word) || is_listed(word, "std const struct union enum")) continue;
         if (macros.is_macro(word)) return false;
         if (expression.is_of_variable) continue;
-        if (builtin_type{}.take(word)) continue;
+        if (is_builtin_word(word)) continue;
         if (find_local_name(file, at, word).what != local_name::kind::none) return false;
         const bool is_of_std =
             i > 1 && is_listed(word, "string wstring") && made.is_at(i - 2, "std");
         if (is_of_std) continue;
         const name_kind kind = knowledge.kind_of(word);
-        bool is_known = kind != name_kind::unknown || file.is_defined(word);
-        for (const template_header* each : headers) {
-            for (const text parameter : each->parameters) is_known = is_known || parameter == word;
-        }
+        const bool is_known = kind != name_kind::unknown || file.is_defined(word) ||
+                              find_parameter(headers, word).header != 0;
         if (!is_known) return false;
         const bool is_template = kind == name_kind::class_template || file.is_class_template(word);
         const text behind = made.text_at(i + 1);
@@ -251,9 +249,9 @@ inline std::size_t body_in_macro(const source_outline& made, text name) {
 // Whether a macro stands for `new`, or for `new (place)`, and an operator new `takes_place`.
 inline bool stands_for_new(text macro, bool takes_place) {
     macro = without_spaces_around(macro);
-    if (macro.starts_with("::")) macro.remove_prefix(2);
-    if (!macro.starts_with("new")) return false;
-    macro = without_spaces_around(macro.substr(3));
+    take_start(macro, "::");
+    if (!take_start(macro, "new")) return false;
+    macro = without_spaces_around(macro);
     return macro.empty() || (takes_place && macro.starts_with("(") && macro.ends_with(")"));
 }
 
@@ -353,7 +351,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const bool is_cast = file.is_at(at - 1, ")") && file.is_at(at - 2, "*");
     std::size_t begin = is_cast ? file.partner(at - 1) : at;
     while (file.is_word_at(begin - 1) || file.is_any_at(begin - 1, "* =")) --begin;
-    const source_outline made{memory, joined(memory, text_between(file, begin, at), written)};
+    const source_outline made{memory, joined(memory, file.between(begin, at), written)};
     // The macro may write functions. Then only that of the frame can allocate there.
     const std::size_t body = function.is_known() ? body_in_macro(made, function.last().name) : 0;
     const std::size_t end = body != 0 ? made.partner(body) : made.tokens().size();
@@ -369,7 +367,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const std::size_t close = file.is_at(at + 1, "(") ? file.partner(at + 1) : at;
     const bool asks = macros.may_allocate(used.rest) || requests_in(file, at, close) != 0;
     // Whoever defines it otherwise still asks for the size that stands here.
-    const bool has_size = only.is_request && text_between(file, at, close).contains("sizeof");
+    const bool has_size = only.is_request && file.between(at, close).contains("sizeof");
     is_array = only.is_request || made.is_at(only.type_end, "[");
     is_all = (is_own || is_array) && (used.is_certain || has_size) && asks;
     bool has_other = only.is_request;  // another macro may allocate, too

@@ -125,7 +125,7 @@ private:
         const std::size_t first = file_.is_at(at - 1, "::") ? begin_of_type(file_, at + 1) : 0;
         if (first != 0) {
             const text scope = spelled(frame, at, first, at - 1);
-            whole = joined(names_.memory(), scope, "::", name);
+            whole = scoped_name(names_.memory(), scope, name);
             begin = body_of_class(file_, own_name_of(names_.of(scope)));
             if (begin != 0) end = file_.partner(begin);
         }

@@ -63,6 +63,11 @@ struct type_answer {
     // be a text. "": there is no candidate.
     text candidate = {};
 
+    // The source says it.
+    void set_source_text(text type, bool of_array) noexcept {
+        *this = {type, type_evidence::source_text, of_array};
+    }
+
     ALLOCSCOPE_PURE bool is_known() const noexcept { return evidence != type_evidence::none; }
 
     // Whether a live object may tell more: by its vtable or its size.

@@ -82,8 +82,7 @@ public:
         if (expression_.is_of_variable) {
             text type = decayed(type_of_value(expression_.type_begin, expression_.type_end, 0));
             if (!file_.is_at(expression_.type_end, "=")) return type;
-            if (!type.ends_with("*")) return {};  // of p = malloc(n)
-            type.remove_suffix(1);
+            if (!take_end(type, "*")) return {};  // of p = malloc(n)
             const bool is_byte = bytes_of_plain_type(type) == 1 && !type.ends_with("_t");
             const bool is_plain = is_byte || is_listed(type, "float double");
             return is_plain ? type : text{};
@@ -117,7 +116,7 @@ public:
     bool is_class_of_value(text own) const {
         const std::size_t name = expression_.type_begin;
         if (file_.is_any_at(expression_.type_end - 2, ". ->")) return false;
-        if (builtin_type{}.take(own) || is_parameter(own)) return true;
+        if (is_builtin_word(own) || is_parameter(own)) return true;
         if (is_of_standard_library(own) || file_.is_at(name, "typename")) return true;
         if (file_.is_at(expression_.type_end, "{")) return is_type_or_namespace(own);
         const bool is_scoped = name + 1 != expression_.type_end && !file_.is_at(name + 1, "<");
@@ -147,7 +146,7 @@ public:
         const function_name name = parse_function_name(memory_, path);
         if (name.components.size() < 2) return true;
         const text own = name.last().name;
-        const text outer = name.components[name.components.size() - 2].name;
+        const text outer = name.outer().name;
         const local_name local = find_local_name(file_, expression_.begin, own);
         const bool is_local = local.what == local_name::kind::other && local.is_of_function;
         if (is_local && outer == name_.last().name) return false;
@@ -189,10 +188,9 @@ public:
         if (!is_returned && !file_.is_at(before - 1, "auto")) return {};
         text type =
             decayed(described(name, is_returned ? asked_name::result : asked_name::variable));
-        if (!type.ends_with("*")) return {};
-        type.remove_suffix(1);
-        const bool is_certain = !is_returned || type.ends_with("*") ||
-                                builtin_type{}.take(type.substr(0, type.find(' ')));
+        if (!take_end(type, "*")) return {};
+        const bool is_certain =
+            !is_returned || type.ends_with("*") || is_builtin_word(type.substr(0, type.find(' ')));
         return is_certain ? type : text{};
     }
 
@@ -202,7 +200,7 @@ public:
     text deduced() const {
         const std::size_t open = expression_.type_end;
         const text pack = of_pack();
-        if (!pack.empty()) return joined(memory_, "<", pack, ">");
+        if (!pack.empty()) return enclosed(memory_, "<", pack, ">");
         if (!expression_.has_initialiser || !file_.is_any_at(open, "( {")) return {};
         if (expression_.is_of_value || expression_.is_of_variable) return {};
         for (std::size_t i = expression_.type_begin; i < open; ++i) {
@@ -227,9 +225,7 @@ public:
         while (open < end && !file_.is_at(open, "<")) ++open;
         if (expression_.is_request || file_.is_at(end, "[")) return {};
         if (open >= end || file_.behind_angles(open) != end) return {};  // `new a<b;`: no end
-        const char* const begin = file_.text_at(expression_.type_begin).data();
-        const text path{begin, static_cast<std::size_t>(file_.text_at(open).data() - begin)};
-        const text any = joined(memory_, path, "<>");
+        const text any = joined(memory_, file_.between(expression_.type_begin, open), "<>");
         const text made = made_by_call(own_word(file_, expression_));
         return is_candidate_for(any, made) ? made : any;
     }
@@ -255,7 +251,7 @@ private:
         if (file_.is_at(behind, ".")) return {};
         if (end == expression_.type_begin + 1 || all.empty()) return all;
         text_out types{memory_};
-        const std::size_t count = split_arguments(memory_, joined(memory_, "<", all, ">")).size();
+        const std::size_t count = split_arguments(memory_, enclosed(memory_, "<", all, ">")).size();
         bool are_known = true;
         for (member_ = 0; member_ < count && are_known; ++member_) {
             if (member_ != 0) types << ", ";
@@ -464,7 +460,7 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     type = as_headers_say(names, frame, *file, sources, knowledge, spelling, *expression, type);
     if (notes != nullptr) {
         const std::size_t behind = expression->type_end;
-        notes->is_array = is_thrown || expression->is_request || file->text_at(behind) == "[";
+        notes->is_array = is_thrown || expression->is_request || file->is_at(behind, "[");
         notes->shares_place = spelling.shares_place();
         const bool is_asked = type.empty() && !notes->shares_place;
         text deduced = is_asked ? spelling.deduced() : text{};

@@ -86,7 +86,7 @@ inline bool hands_on_request(read_names& names, const list<code_frame>& frames, 
     for (std::size_t i = 0; i < asking; ++i) {
         if (!is_of_user(names.of(frames[i].function), frames[i])) continue;
         const text type = type_from_source(names, frames[i], sources, less);
-        if (!type.empty()) answer = {type, type_evidence::source_text, true};
+        if (!type.empty()) answer.set_source_text(type, true);
         if (!type.empty() || !hands_on_size(frames[i], sources)) return false;
     }
     return true;
@@ -95,9 +95,8 @@ inline bool hands_on_request(read_names& names, const list<code_frame>& frames, 
 // The T of an allocator pool<T> of the user, which may itself ask std::allocator<T>, or inherit it;
 // "" for other functions.
 inline text wanted_by_allocator(arena& memory, const read_name& function) {
-    const list<name_component>& parts = function.parts.components;
-    if (own_name_of(function) != "allocate" || parts.size() < 2) return {};
-    text arguments = parts[parts.size() - 2].arguments;
+    if (own_name_of(function) != "allocate") return {};
+    text arguments = function.parts.outer().arguments;
     if (function.call.scope == "allocator_traits") {
         const text allocator = function.call.scope_first;
         if (allocator.starts_with("std::") || !allocator.contains("<")) return {};
@@ -159,7 +158,7 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
         type = printed_type(memory, type);
         if (is_vector && was_member && !is_same_function && type != answer.name) {
             // A vector of vectors copies an element. Any other combination may be such a copy, too.
-            if (type != joined(memory, "std::vector<", answer.name, ">")) answer = {};
+            if (type != enclosed(memory, "std::vector<", answer.name, ">")) answer = {};
             break;
         }
         answer.name = type;
@@ -181,11 +180,11 @@ inline type_answer type_from_tag(arena& memory, text spelled) {
 // The T of allocscope::allocator<T>::allocate. Nothing else is inlined into it, and no other
 // function has this name.
 inline type_answer type_of_typed_allocator(arena& memory, const function_name& name) {
-    const std::size_t count = name.components.size();
-    if (count < 3 || name.components[0].name != "allocscope" || name.last().name != "allocate") {
+    if (name.components.size() < 3 || name.components[0].name != "allocscope" ||
+        name.last().name != "allocate") {
         return unknown_type();
     }
-    const name_component& scope = name.components[count - 2];
+    const name_component& scope = name.outer();
     if (scope.name != "allocator") return unknown_type();
     return printed_answer(memory, first_argument(memory, scope.arguments), type_evidence::tag);
 }
@@ -193,7 +192,7 @@ inline type_answer type_of_typed_allocator(arena& memory, const function_name& n
 // What std::__throw_out_of_range_fmt and its like throw: "std::out_of_range"; "" for others. With
 // -g1, clang names inlined functions without scopes.
 inline text type_of_thrower(arena& memory, text plain) {
-    if (plain.starts_with("std::")) plain.remove_prefix(5);
+    take_start(plain, "std::");
     const bool is_other = plain.ends_with("failure") || plain.ends_with("_impl");
     if (!plain.starts_with("__throw_") || is_other) return {};
     return joined(memory, "std::", plain.substr(8, plain.find("_fmt") - 8));
@@ -256,9 +255,7 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
 // The class of a symbol such as "vtable for app::widget"; "" if it is not a vtable. A construction
 // vtable does not count, because it belongs to an object that is half built.
 inline text type_from_vtable(arena& memory, text symbol) {
-    constexpr text mark = "vtable for ";
-    if (!symbol.starts_with(mark)) return {};
-    symbol = symbol.substr(mark.size());
+    if (!take_start(symbol, "vtable for ")) return {};
     return printed_type(memory, symbol.substr(0, symbol.find(" [clone ")));  // of -flto
 }
 
@@ -358,11 +355,11 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
     const text unfolded = unfolded_allocator(names, frames, asking);
     if (!unfolded.empty()) {
         frame.function = unfolded;
-        knowledge = knowledge.elsewhere();
+        knowledge.forget_frame();
     }
     if (is_folded(names, frames, asking, frame.function, sources)) {
         frame.function = {};
-        knowledge = knowledge.elsewhere();
+        knowledge.forget_frame();
     }
     source_notes notes;
     notes.is_thrown = is_throwing(frames, asking);
@@ -378,14 +375,14 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
     const text type =
         is_in_macro ? text{} : type_from_source(names, frame, sources, knowledge, &notes);
     if (!type.empty() && is_merged_call(frame, sources, knowledge)) return answer;
-    if (!type.empty()) answer = {type, type_evidence::source_text, notes.is_array};
+    if (!type.empty()) answer.set_source_text(type, notes.is_array);
     answer.candidate = notes.deduced;
     const bool is_told = !type.empty() || !notes.deduced.empty();
     if (notes.is_thrown && !is_told) {
         const borrowed_memory meanwhile{names.scratch()};
         const text thrown = type_thrown_by_macro(names.scratch(), frame, sources,
                                                  names.of(frame.function).parts, knowledge);
-        if (!thrown.empty()) answer = {names.made(thrown), type_evidence::source_text, true};
+        if (!thrown.empty()) answer.set_source_text(names.made(thrown), true);
     } else if (!notes.is_thrown && (!is_told || notes.shares_place)) {
         add_implied(names, frame, sources, knowledge, request.handing, answer);
     }

@@ -98,7 +98,7 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         if (open == 0) break;
         const text name = file->text_at(open - 1);
         const bool is_pointer = file->is_any_at(open - 2, ". ->");
-        const text hands_on = "malloc realloc calloc reallocarray";
+        constexpr const char* hands_on = "malloc realloc calloc reallocarray";
         if (i == asking && !is_pointer && !is_listed(name, hands_on)) break;
         if (i != asking && !is_pointer && name != called) {
             const handing_function handing{called, argument};

@@ -122,7 +122,7 @@ private:
         }
     }
 
-    ALLOCSCOPE_PURE bool is_next(std::size_t at, text wanted) const noexcept {
+    ALLOCSCOPE_PURE bool is_next(std::size_t at, const char* wanted) const noexcept {
         return name_.substr(at).starts_with(wanted);
     }
 
@@ -167,7 +167,7 @@ private:
             const bool ends_here = behind == rest.size() || !is_name_character(rest[behind]);
             if (behind != 0 && ends_here) return at + 1 + behind;
         }
-        while (at < name_.size() && (name_[at] != '(' || is_next(at, anonymous_namespace))) {
+        while (at < name_.size() && (name_[at] != '(' || is_next(at, anonymous_namespace.data()))) {
             const char c = name_[at];
             const char before = name_[at - 1];
             // "operator box<int><int>": the last brackets are those of the template
@@ -206,7 +206,8 @@ private:
     }
 
     void read_parentheses() {
-        if (is_next(at_, anonymous_namespace)) return extend_name(at_ + anonymous_namespace.size());
+        if (is_next(at_, anonymous_namespace.data()))
+            return extend_name(at_ + anonymous_namespace.size());
         if (name_begin_ == no_position) return begin_anew(at_ + 1);  // returns a function pointer
         const std::size_t behind = skip_brackets(name_, at_);
         if (behind == no_position) return fail();

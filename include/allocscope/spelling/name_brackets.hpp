@@ -86,6 +86,10 @@ ALLOCSCOPE_NOINLINE text listed_start(text name, text words) noexcept {
     return {};
 }
 
+ALLOCSCOPE_NOINLINE text listed_start(text name, const char* words) noexcept {
+    return listed_start(name, text{words});
+}
+
 // True if `word`, which contains no space, is one of the words in `words`.
 ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool is_listed(const text& word, text words) noexcept {
     if (word.empty() || word.size() > words.size()) return false;

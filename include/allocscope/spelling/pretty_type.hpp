@@ -214,7 +214,7 @@ private:
     }
 
     // After a failure `at_` may be anywhere.
-    ALLOCSCOPE_PURE bool is_next(text wanted) const noexcept {
+    ALLOCSCOPE_PURE bool is_next(const char* wanted) const noexcept {
         return at_ <= type_.size() && type_.substr(at_).starts_with(wanted);
     }
 
@@ -381,7 +381,7 @@ private:
     }
 
     void parentheses(written& to, int depth) {
-        if (is_next(anonymous_namespace)) {
+        if (is_next(anonymous_namespace.data())) {
             if (!to.is_after_colons()) begin_name(to);
             return copy_until(to, at_ + anonymous_namespace.size());
         }

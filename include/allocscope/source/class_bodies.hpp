@@ -110,8 +110,7 @@ inline list<std::size_t> searched_bases(arena& memory, const source_outline& fil
     std::size_t at = body;
     while (at > 0 && !file.is_any_at(at - 1, ": struct class union ; }")) --at;
     if (!file.is_at(at - 1, ":")) return names;
-    const list<const template_header*> headers =
-        file.headers_around(memory, file.scope_of(body + 1));
+    const list<const template_header*> headers = file.headers_at(memory, body + 1);
     bool is_dependent = false;
     std::size_t name = 0;
     for (int depth = 0; at <= body; ++at) {

@@ -81,7 +81,7 @@ inline declared_variable declared_there(const source_outline& file, std::size_t 
     while (end > 1 && file.is_any_at(end - 1, "& const")) --end;
     found.begin = begin_of_type(file, end);
     std::size_t before = found.begin;
-    constexpr const char* specifiers =
+    constexpr text specifiers =
         "static const thread_local constexpr inline mutable volatile extern struct union";
     while (before > 0 && is_listed(file.text_at(before - 1), specifiers)) --before;
     if (file.is_at(before - 1, "]") && file.is_at(before - 2, "]")) {  // [[maybe_unused]]
@@ -191,7 +191,7 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             if (found.at != 0) return found;
             is_free = is_free && (file.partner(at) > from || !may_be_member(file, at));
         } else if (token == name && found.at == 0) {
-            constexpr const char* in_expressions =
+            constexpr text in_expressions =
                 "; { } ( ) = + - ! . -> :: ? / % return else do case throw co_return co_yield "
                 "new struct class union enum";
             const bool is_object = file.is_any_at(at + 1, ". ->") || is_in_sizeof(file, at);

@@ -286,7 +286,7 @@ private:
 
     // The path of a name in the block at `block`; "" if it may depend on a template.
     text path_of(std::size_t block, text name) const {
-        if (!file_.headers_around(memory_, file_.scope_of(block + 1)).empty()) return {};
+        if (!file_.headers_at(memory_, block + 1).empty()) return {};
         for (; block != 0; block = block_around(block)) {
             const block_kind kind = kind_of_block(file_, block);
             text scope;

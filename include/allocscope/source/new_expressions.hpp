@@ -47,13 +47,17 @@ public:
         return expressions_;
     }
 
-    ALLOCSCOPE_INLINE list<const template_header*> headers_around(arena& memory,
-                                                                  std::size_t scope) const {
+    list<const template_header*> headers_around(arena& memory, std::size_t scope) const {
         return scopes_.headers_around(memory, scope);
     }
 
+    // The same for a token in a block.
+    list<const template_header*> headers_at(arena& memory, std::size_t token) const {
+        return headers_around(memory, scope_of(token));
+    }
+
     // The scope of a token in a block.
-    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE std::size_t scope_of(std::size_t at) const noexcept {
+    ALLOCSCOPE_PURE std::size_t scope_of(std::size_t at) const noexcept {
         return scopes_.scope_of(at);
     }
 
@@ -69,10 +73,11 @@ public:
 
     // The first expression that begins or ends with the token; null if there is none.
     const new_expression* expression_at(std::size_t token) const noexcept {
-        const new_expression* const behind = expressions_.begin() + first_from(token + 1);
         const new_expression* each = expressions_.begin() + first_reaching(token);
-        while (each < behind && each->begin != token && each->last != token) ++each;
-        return each < behind ? each : nullptr;
+        for (; each != expressions_.end() && each->begin <= token; ++each) {
+            if (each->begin == token || each->last == token) return each;
+        }
+        return nullptr;
     }
 
     ALLOCSCOPE_PURE bool is_macro(text name) const noexcept {

@@ -312,7 +312,7 @@ private:
     bool is_in_template() const noexcept { return !headers_.empty() || !instantiated_.empty(); }
 
     static bool is_plain_word(text word) noexcept {
-        constexpr const char* plain_words =
+        constexpr text plain_words =
             "std const volatile void struct class union enum typename true false";
         return is_listed(word, plain_words) || is_number_type(word);
     }
@@ -535,8 +535,7 @@ private:
         if (is_seen && (local.what != local_name::kind::other || local.is_of_function)) return 0;
         const std::size_t block = is_seen ? local.block : block_in_own_class(word);
         if (block == 0) return 0;
-        const std::size_t scope = file_.scope_of(block + 1);
-        return file_.headers_around(memory_, scope).empty() ? 0 : block;
+        return file_.headers_at(memory_, block + 1).empty() ? 0 : block;
     }
 
     // For a member that is defined outside of its class: the brace of the class, if that declares

@@ -51,15 +51,17 @@ ALLOCSCOPE_NOINLINE text without_spaces_around(text padded) noexcept {
 
 // Removes the beginning of a text if it is `start`.
 ALLOCSCOPE_NOINLINE bool take_start(text& from, const char* start) noexcept {
-    if (!from.starts_with(start)) return false;
-    from.remove_prefix(text{start}.size());
+    const text wanted = start;
+    if (!from.starts_with(wanted)) return false;
+    from.remove_prefix(wanted.size());
     return true;
 }
 
 // Removes the end of a text if it is `end`.
 ALLOCSCOPE_NOINLINE bool take_end(text& from, const char* end) noexcept {
-    if (!from.ends_with(end)) return false;
-    from.remove_suffix(text{end}.size());
+    const text wanted = end;
+    if (!from.ends_with(wanted)) return false;
+    from.remove_suffix(wanted.size());
     return true;
 }
 

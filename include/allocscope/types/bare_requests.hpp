@@ -121,6 +121,7 @@ inline text pointer_to(arena& memory, text type) {
 inline type_answer type_of_container(read_names& names, const list<code_frame>& frames,
                                      std::size_t at, source_cache& sources,
                                      const type_knowledge& knowledge) {
+    arena& memory = names.memory();
     const text request = own_name_of(names.of(frames[at].function));
     const text header = standard_header(frames[at].file);
     if (header == "stl_bvector.h") return {"unsigned long", type_evidence::make_frame};
@@ -137,9 +138,10 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
     bool is_in_pair = false;  // the container is a part of a std::pair
     for (; at < frames.size(); ++at) {
         const text function_inside = function;
-        const text file = standard_header(frames[at].file);
+        const code_frame& frame = frames[at];
+        const text file = standard_header(frame.file);
         if (file.empty()) break;
-        const read_name& name = names.of(frames[at].function);
+        const read_name& name = names.of(frame.function);
         function = own_name_of(name);
         const bool assigns = is_listed(function, "operator= assign") ||
                              function.starts_with("_M_assign") || function.starts_with("_M_move");
@@ -147,8 +149,9 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         // An element may be assigned by a function of the container around it, but not by the user.
         if (assigns && element.empty() && count < 3) {
             if (at + 1 == frames.size()) return unknown_type();
-            const text outer = own_name_of(names.of(frames[at + 1].function));
-            const bool is_own = standard_header(frames[at + 1].file).empty() ||
+            const code_frame& caller = frames[at + 1];
+            const text outer = own_name_of(names.of(caller.function));
+            const bool is_own = standard_header(caller.file).empty() ||
                                 (function != "operator=" && is_listed(outer, "operator= assign"));
             if (!is_own) return unknown_type();
             continue;
@@ -170,10 +173,9 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
                           "_Construct construct make_unique _S_create _Storage _Uninitialized "
                           "_Head_base");
             if (!is_made) return unknown_type();
-            const text argument_made = first_argument(names.memory(), name.parts.last().arguments);
-            const text made = decayed(printed_type(names.memory(), argument_made));
-            element = is_in_pair ? element_in_pair(names.memory(), made, container->classes)
-                                 : element_of_class(names.memory(), made, container->classes);
+            const text made = decayed(printed_type(memory, own_argument_of(memory, name)));
+            element = is_in_pair ? element_in_pair(memory, made, container->classes)
+                                 : element_of_class(memory, made, container->classes);
             if (element.empty()) return unknown_type();
             break;
         }
@@ -187,19 +189,19 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         const bool adds = is_list || is_listed(function, "push_back push_front");
         // Not for a reference to a pointer to functions, `int (* const&)(char)`.
         if (count == 1 && adds && !argument.empty() && !argument.contains("&)(")) {
-            element = decayed(printed_type(names.memory(), argument));
+            element = decayed(printed_type(memory, argument));
             if (is_list) element = without_const(without_pointer(element));
             break;
         }
-        argument = first_argument(names.memory(), arguments);
+        argument = own_argument_of(memory, name);
         // What makes the node is passed on: _M_insert_<const int&, std::_Rb_tree<...>::_Alloc_node>
         const std::size_t tree = arguments.find("std::_Rb_tree<");
         if (tree != no_position) {
-            element = element_of(names.memory(), "_Rb_tree", arguments.substr(tree + 13));
+            element = element_of(memory, "_Rb_tree", arguments.substr(tree + 13));
         }
         if (count < 3) continue;
         const name_component& scope = name.parts.outer();
-        const text said = element_of(names.memory(), scope.name, scope.arguments);
+        const text said = element_of(memory, scope.name, scope.arguments);
         if (!said.empty()) element = said;
         if (assigns) break;  // outside there may be the assignment of a container around it
     }
@@ -208,13 +210,13 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         code_frame frame = frames[at];
         frame.function = called_name(names, frames, at, sources, knowledge);
         const text type = type_of_object(names, frame, function, sources, knowledge);
-        element = element_of_class(names.memory(), type, container->classes);
+        element = element_of_class(memory, type, container->classes);
         if (needs_compiler(element)) return unknown_type();
         evidence = type_evidence::source_text;
     }
     if (element.empty()) return unknown_type();
-    if (request == "_M_allocate_map") element = pointer_to(names.memory(), element);
-    type_answer answer = printed_answer(names.memory(), element, evidence);
+    if (request == "_M_allocate_map") element = pointer_to(memory, element);
+    type_answer answer = printed_answer(memory, element, evidence);
     answer.is_array = true;
     return answer;
 }
@@ -228,7 +230,7 @@ inline text character_of_string(arena& memory, read_names& names, const list<cod
         const text header = standard_header(frames[at].file);
         const read_name& name = names.of(frames[at].function);
         if (!is_listed(header, "basic_string.h basic_string.tcc") || !name.parts.is_known()) break;
-        const text first = first_argument(memory, name.parts.last().arguments);
+        const text first = own_argument_of(memory, name);
         text character = allocated_by(first);
         if (own_name_of(name) == "_M_construct" && first.ends_with("*")) {
             // A text is made of iterators, which may be pointers to other characters.
@@ -249,14 +251,15 @@ inline text lambda_of_caller(read_names& names, const list<code_frame>& frames, 
     constexpr std::size_t start = 11;  // "(lambda at "
     const text place = file_name_of(lambda.substr(start));
     for (; at < frames.size(); ++at) {
-        const library_call& call = names.of(frames[at].function).call;
+        const code_frame& frame = frames[at];
+        const library_call& call = names.of(frame.function).call;
         if (call.scope == "_Base_manager") return call.scope_first;
         if (call.scope == "_Function_handler") return call.scope_second;
         text_out line{names.memory()};
-        line << file_name_of(frames[at].file) << ':';
-        line << decimal{static_cast<std::uint64_t>(frames[at].line)} << ':';
+        line << file_name_of(frame.file) << ':';
+        line << decimal{static_cast<std::uint64_t>(frame.line)} << ':';
         if (place.starts_with(line.view())) {
-            return joined(names.memory(), frames[at].function, "::{lambda}");
+            return joined(names.memory(), frame.function, "::{lambda}");
         }
     }
     return {};
@@ -276,9 +279,7 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
     const read_name& told =
         is_any && asking + 1 < frames.size() ? names.of(frames[asking + 1].function) : name;
     if (is_any && !is_listed(own_name_of(told), "any emplace __do_emplace")) return unknown_type();
-    if (told.parts.is_known()) {
-        call.function_first = first_argument(memory, told.parts.last().arguments);
-    }
+    call.function_first = own_argument_of(memory, told);
     const text character = character_of_string(memory, names, frames, asking);
     if (!character.empty()) return printed_answer(memory, character, type_evidence::make_frame);
     if (is_listed(header, "std_thread.h stop_token shared_ptr_base.h")) call.scope = call.function;
@@ -304,7 +305,7 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
     const read_name& caller = names.of(frames[at].function);
     if (caller.parts.components.size() == 1) {
         call.function = own_name_of(caller);
-        call.function_first = first_argument(memory, caller.parts.last().arguments);
+        call.function_first = own_argument_of(memory, caller);
     } else {
         call = caller.call;
     }

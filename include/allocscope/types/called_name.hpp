@@ -40,6 +40,11 @@ inline text own_name_of(const read_name& name) noexcept {
     return name.parts.is_known() ? name.parts.last().name : text{};
 }
 
+// The first template argument of the function itself; "" if it has none.
+inline text own_argument_of(arena& memory, const read_name& name) {
+    return name.parts.is_known() ? first_argument(memory, name.parts.last().arguments) : text{};
+}
+
 // Whether the template parameters around a declaration have the same names around a place: a member
 // that is defined outside of its class may give them others.
 inline bool has_parameters_of(arena& memory, const source_outline& file, std::size_t place,

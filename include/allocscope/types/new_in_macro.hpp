@@ -284,7 +284,7 @@ inline text spelled_in_macro(arena& memory, const source_outline& file, std::siz
                              const seen_macros& macros, const source_outline& made,
                              const new_expression& expression, const function_name& function,
                              const type_knowledge& knowledge) {
-    const list<const template_header*> headers = file.headers_around(memory, file.scope_of(at));
+    const list<const template_header*> headers = file.headers_at(memory, at);
     if (!expression.has_type ||
         !are_known_names(file, at, macros, made, expression, knowledge, headers)) {
         return {};

@@ -67,7 +67,8 @@ inline std::size_t asking_frame(read_names& names, const list<code_frame>& frame
 
 // Whether a function that passes a request on is an operator new, or a memory resource, of the
 // user.
-inline bool is_of_user(const read_name& name, const code_frame& frame) {
+inline bool is_of_user(read_names& names, const code_frame& frame) {
+    const read_name& name = names.of(frame.function);
     if (name.is_own_allocator || !name.plain.starts_with("operator new"))
         return name.is_own_allocator;
     // With -g1, clang names an inlined operator without its class.
@@ -84,7 +85,7 @@ inline bool hands_on_request(read_names& names, const list<code_frame>& frames, 
                              type_answer& answer) {
     const type_knowledge less = knowledge.elsewhere();  // it is about the asking frame
     for (std::size_t i = 0; i < asking; ++i) {
-        if (!is_of_user(names.of(frames[i].function), frames[i])) continue;
+        if (!is_of_user(names, frames[i])) continue;
         const text type = type_from_source(names, frames[i], sources, less);
         if (!type.empty()) answer.set_source_text(type, true);
         if (!type.empty() || !hands_on_size(frames[i], sources)) return false;
@@ -120,15 +121,18 @@ inline text wanted_by_allocator(arena& memory, const read_name& function) {
 inline type_answer follow_request(read_names& names, const list<code_frame>& frames,
                                   std::size_t asking) {
     arena& memory = names.memory();
-    const read_name* inner = &names.of(frames[asking].function);
-    type_answer answer = names.alone(frames[asking].function, frames[asking].line > 0);
-    if (!answer.is_known() && frames[asking].is_nearby) {  // g++ forgot what it calls
+    const code_frame& asker = frames[asking];
+    const read_name* inner = &names.of(asker.function);
+    type_answer answer = names.alone(asker.function, asker.line > 0);
+    if (!answer.is_known() && asker.is_nearby) {  // g++ forgot what it calls
         answer = printed_answer(memory, element_of_members(inner->call), type_evidence::make_frame);
     }
     bool was_member = false;  // an inner frame is a member of a container
     bool is_table = false;    // asked: that of a deque
     for (std::size_t at = asking + 1; answer.is_known() && at < frames.size(); ++at) {
-        const read_name& outer = names.of(frames[at].function);
+        const code_frame& frame = frames[at];
+        const bool has_line = frame.line > 0;
+        const read_name& outer = names.of(frame.function);
         text wanted;
         if (inner->call.function == "allocate") wanted = wanted_by_allocator(memory, outer);
         const bool is_other = !wanted.empty() && wanted != answer.name;
@@ -141,7 +145,7 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
         inner = &outer;
         if (is_same_function && !was_member) {
             const type_evidence evidence = answer.evidence;
-            answer = names.alone(frames[at].function, frames[at].line > 0);
+            answer = names.alone(frame.function, has_line);
             if (answer.is_known()) answer.evidence = evidence;
             continue;
         }
@@ -150,7 +154,7 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
         if (type.empty()) type = type_of_container_call(memory, outer.call);
         const bool is_member = type.empty();
         const bool is_vector = is_member && outer.call.scope == "vector";
-        if (is_vector || (is_member && frames[at].line > 0)) type = element_of_members(outer.call);
+        if (is_vector || (is_member && has_line)) type = element_of_members(outer.call);
         if (type.empty() && begins_deque(outer.call, called)) {
             type = is_table ? pointer_to(memory, outer.call.scope_first) : outer.call.scope_first;
         }
@@ -224,11 +228,12 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
     std::size_t named = asking;
     while (named < frames.size() && frames[named].function.empty()) ++named;
     if (named >= frames.size()) return unknown_type();
-    const text function = frames[named].function;
+    const code_frame& frame = frames[named];
+    const text function = frame.function;
+    const read_name& name = names.of(function);
     if (named != asking) {
-        const text called = type_of_c_call(frames[named], sources);
-        const text part =
-            !called.empty() ? called : type_of_compiled_function(names.of(function).plain, true);
+        const text called = type_of_c_call(frame, sources);
+        const text part = !called.empty() ? called : type_of_compiled_function(name.plain, true);
         if (!part.empty()) {
             return {part, !called.empty() ? type_evidence::source_text : type_evidence::make_frame};
         }
@@ -236,10 +241,10 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
         return answer.evidence == type_evidence::make_frame ? answer : unknown_type();
     }
     if (is_throwing(frames, asking)) {
-        const text thrown = type_of_thrower(names.memory(), names.of(function).plain);
+        const text thrown = type_of_thrower(names.memory(), name.plain);
         if (!thrown.empty()) return {thrown, type_evidence::make_frame};
     }
-    const type_answer tagged = type_of_typed_allocator(names.memory(), names.of(function).parts);
+    const type_answer tagged = type_of_typed_allocator(names.memory(), name.parts);
     if (tagged.is_known()) return tagged;
     const type_answer answer = follow_request(names, frames, asking);
     if (asking == 0 || answer.evidence == type_evidence::allocator_frame) return answer;
@@ -303,17 +308,18 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
     const std::size_t first = at;
     while (at + 1 < frames.size() && has_arguments(names.of(function).parts)) {
         if (at > first && !frames[at].is_inlined) return false;
-        const text outer = frames[++at].function;
+        const code_frame& outer = frames[++at];
         const read_name& inner = names.of(function);
-        const read_name& caller = names.of(outer);
+        const read_name& caller = names.of(outer.function);
         // Functions that differ in their parameters only are different functions.
         if (caller.plain == inner.plain && caller.parts.whole != inner.parts.whole &&
             may_share_template(inner.parts, caller.parts) &&
-            !is_called_behind(&frames[at], sources) &&
-            !is_written_call(frames[at], inner.parts.last().name, sources)) {
+            // It calls itself, or an overload.
+            !is_called_behind(&outer, sources) &&
+            !is_written_call(outer, inner.parts.last().name, sources)) {
             return true;
         }
-        function = outer;
+        function = outer.function;
     }
     return false;
 }
@@ -322,11 +328,12 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
 // inlines them. The function as std::allocator_traits calls it; "" if it has the right name.
 inline text unfolded_allocator(read_names& names, const list<code_frame>& frames,
                                std::size_t asking) {
-    if (!frames[asking].is_inlined || asking + 1 >= frames.size()) return {};
+    const code_frame& frame = frames[asking];
+    if (!frame.is_inlined || asking + 1 >= frames.size()) return {};
     const read_name& outer = names.of(frames[asking + 1].function);
     if (outer.call.scope != "allocator_traits") return {};
     const text wanted = wanted_by_allocator(names.scratch(), outer);
-    const text own = wanted_by_allocator(names.scratch(), names.of(frames[asking].function));
+    const text own = wanted_by_allocator(names.scratch(), names.of(frame.function));
     const bool is_other = !wanted.empty() && !own.empty() && wanted != own;
     return is_other ? joined(names.memory(), outer.call.scope_first, "::allocate(unsigned long)")
                     : text{};
@@ -365,8 +372,7 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
     notes.is_thrown = is_throwing(frames, asking);
     if (request.is_wrapped) notes.wrapped = &request.expression;
     new_expression prefixed;
-    const bool takes_place =
-        asking != 0 && is_of_user(names.of(frames[asking - 1].function), frames[asking - 1]);
+    const bool takes_place = asking != 0 && is_of_user(names, frames[asking - 1]);
     if (!request.is_wrapped && !notes.is_thrown &&
         find_prefixed_new(frame, sources, takes_place, prefixed)) {
         notes.wrapped = &prefixed;

@@ -28,6 +28,17 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
+// Neighbours in the list of a file.
+struct expression_run {
+    const new_expression* first;
+    const new_expression* behind;
+
+    ALLOCSCOPE_INLINE const new_expression* begin() const noexcept { return first; }
+    ALLOCSCOPE_INLINE const new_expression* end() const noexcept { return behind; }
+    // Null: there is none, or several.
+    const new_expression* only() const noexcept { return behind == first + 1 ? first : nullptr; }
+};
+
 class source_outline : public bracketed_tokens {
 public:
     // `source` must live as long as the outline.
@@ -64,6 +75,13 @@ public:
     // The number of the first expression that begins at the token or after it.
     std::size_t first_from(std::size_t token) const noexcept {
         return first_with(&new_expression::begin, token, last_first_);
+    }
+
+    // The expressions that begin in [begin, end).
+    expression_run expressions_in(std::size_t begin, std::size_t end) const noexcept {
+        const new_expression* const first = expressions_.begin() + first_from(begin);
+        const new_expression* const behind = expressions_.begin() + first_from(end);
+        return {first, behind > first ? behind : first};
     }
 
     // The number of the first expression that reaches to the token, or behind it.

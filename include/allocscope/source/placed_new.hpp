@@ -101,12 +101,11 @@ inline text called_around(const source_outline& file, const new_expression& expr
 inline const new_expression* find_in_call(const source_outline& file, std::size_t open) {
     const std::size_t close = file.is_at(open, "(") ? file.partner(open) : 0;
     if (close <= open) return nullptr;
-    const list<new_expression>& all = file.expressions();
     const new_expression* only = nullptr;
-    for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin <= close; ++i) {
-        if (all[i].has_initialiser && !all[i].is_request) continue;
+    for (const new_expression& each : file.expressions_in(open, close + 1)) {
+        if (each.has_initialiser && !each.is_request) continue;
         if (only != nullptr) return nullptr;
-        only = &all[i];
+        only = &each;
     }
     if (only == nullptr) return nullptr;
     const std::size_t first = only->is_request ? open - 1 : open;  // what is called may be a macro

@@ -60,7 +60,7 @@ struct token_list {
 };
 
 ALLOCSCOPE_PURE inline bool is_word(const text& token) noexcept {
-    return !token.empty() && is_name_character(token[0]) && !(token[0] >= '0' && token[0] <= '9');
+    return !token.empty() && is_name_byte(token[0]) && !(token[0] >= '0' && token[0] <= '9');
 }
 
 class source_lexer {
@@ -108,7 +108,7 @@ private:
             pass_literal(skip_literal(begin));
         } else if (c >= '0' && c <= '9') {
             at_ = skip_number(begin);
-        } else if (is_name_character(c)) {
+        } else if (is_name_byte(c)) {
             at_ = skip_word(source_, begin);
             const bool is_raw = at_ - begin <= 3 && peek(at_) == '"' && source_[at_ - 1] == 'R';
             if (is_raw) pass_literal(skip_raw_string(at_));
@@ -260,7 +260,7 @@ private:
     // Literals are skipped, because "src/*.cpp" contains no comment. The sign in 1'000 begins none.
     ALLOCSCOPE_INLINE bool begins_literal() const noexcept {
         const char c = source_[at_];
-        return c == '"' || (c == '\'' && !is_name_character(source_[at_ - 1]));
+        return c == '"' || (c == '\'' && !is_name_byte(source_[at_ - 1]));
     }
 
     static text without_blanks(text line) noexcept {
@@ -271,8 +271,8 @@ private:
     std::size_t skip_number(std::size_t at) const noexcept {
         for (;; ++at) {
             const char c = peek(at);
-            const bool is_separator = c == '\'' && is_name_character(peek(at + 1));
-            if (!is_name_character(c) && c != '.' && !is_separator) return at;
+            const bool is_separator = c == '\'' && is_name_byte(peek(at + 1));
+            if (!is_name_byte(c) && c != '.' && !is_separator) return at;
         }
     }
 

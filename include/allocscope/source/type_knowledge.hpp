@@ -79,6 +79,8 @@ struct type_knowledge {
     bool are_known_classes(text path) const;
     text meaning_of(text name, asked_name wanted, arena& memory) const;
     text made_by(text own, const source_places& places, arena& memory) const;
+    // The same at the place of the frame only.
+    text made_at(const code_frame& frame, text own, arena& memory) const;
     bool may_call_at(text file, int line, int column) const;
 
     // What is known where the code is that of another frame or function.
@@ -113,6 +115,11 @@ inline text type_knowledge::meaning_of(text name, asked_name wanted, arena& memo
 }
 inline text type_knowledge::made_by(text own, const source_places& places, arena& memory) const {
     return made != nullptr ? made(context, own, places, memory) : text{};
+}
+inline text type_knowledge::made_at(const code_frame& frame, text own, arena& memory) const {
+    const line_and_column place{static_cast<std::uint32_t>(frame.line),
+                                static_cast<std::uint32_t>(frame.column)};
+    return made_by(own, {&place, 1}, memory);
 }
 inline bool type_knowledge::may_call_at(text file, int line, int column) const {
     return has_call_at == nullptr || has_call_at(context, file, line, column);

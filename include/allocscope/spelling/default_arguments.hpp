@@ -211,6 +211,12 @@ inline text alias_of_json(text arguments) noexcept {
     return is_ordered ? "nlohmann::ordered_json" : "nlohmann::json";
 }
 
+constexpr word_meaning iterated_containers[] = {
+    {"std::_List_iterator std::_List_const_iterator std::__list_iterator "
+     "std::__list_const_iterator",
+     "std::list<$0>"},
+    {"std::_Deque_iterator", "std::deque<$0>"}};
+
 // The iterator of a container, as in "std::list<int>::iterator"; "" if `name` is another template,
 // or one that does not show which container it belongs to.
 inline text alias_of_iterator(arena& memory, text name, const list<text>& arguments) {
@@ -220,13 +226,9 @@ inline text alias_of_iterator(arena& memory, text name, const list<text>& argume
     if (name == "__gnu_cxx::__normal_iterator") {
         container = pointer.starts_with("std::") ? pointer : text{};
         pointer = arguments[0];
-    } else if (is_listed(name,
-                         "std::_List_iterator std::_List_const_iterator std::__list_iterator "
-                         "std::__list_const_iterator")) {
-        container = enclosed(memory, "std::list<", arguments[0], ">");
-        pointer = {};
-    } else if (name == "std::_Deque_iterator") {
-        container = enclosed(memory, "std::deque<", arguments[0], ">");
+    } else {
+        container = filled_in(memory, listed_meaning(iterated_containers, name), arguments);
+        if (container.starts_with("std::list<")) pointer = {};
     }
     if (container.empty()) return {};
     const bool is_const =

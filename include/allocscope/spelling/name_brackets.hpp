@@ -32,14 +32,19 @@ constexpr std::size_t no_position = text::npos;
 constexpr text lower_case = "abcdefghijklmnopqrstuvwxyz";
 constexpr std::size_t max_open_brackets = 512;  // names with more open brackets are not understood
 
-ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_name_character(char c) noexcept {
+// Inlined, for the loops over whole files.
+ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_name_byte(char c) noexcept {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }
 
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool is_name_character(char c) noexcept {
+    return is_name_byte(c);
+}
+
 // The position after the word that starts at `at`.
 ALLOCSCOPE_NOINLINE std::size_t skip_word(text name, std::size_t at) noexcept {
-    while (at < name.size() && is_name_character(name[at])) ++at;
+    while (at < name.size() && is_name_byte(name[at])) ++at;
     return at;
 }
 

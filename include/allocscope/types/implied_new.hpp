@@ -50,10 +50,8 @@ namespace symbolize {
 inline list<const new_expression*> member_initialisers(arena& memory, const source_outline& file,
                                                        std::size_t open) {
     list<const new_expression*> found{memory};
-    const list<new_expression>& all = file.expressions();
-    for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin < file.partner(open);
-         ++i) {
-        if (is_in_initialiser(file, open, all[i].begin)) found.push_back(&all[i]);
+    for (const new_expression& each : file.expressions_in(open, file.partner(open))) {
+        if (is_in_initialiser(file, open, each.begin)) found.push_back(&each);
     }
     return found;
 }
@@ -68,9 +66,7 @@ inline bool are_only_initialisers(const source_outline& file, std::size_t open) 
         if (is_hidden && is_in_initialiser(file, open, at)) return false;
         const bool is_call = file.is_word_at(at) && file.is_at(at + 1, "(");
         if (!is_call || file.is_any_at(at - 1, "new :: . ->")) continue;
-        const std::size_t inner = file.first_from(at);
-        const bool is_around = inner < file.expressions().size() &&
-                               file.expressions()[inner].begin < file.partner(at + 1);
+        const bool is_around = file.first_from(at) < file.first_from(file.partner(at + 1));
         // It may be a macro of another file, with a `new` in it.
         const bool is_known = is_around || file.is_defined(word);
         if (!is_known && is_in_initialiser(file, open, at)) return false;
@@ -114,10 +110,8 @@ inline const new_expression* default_argument(const source_outline& file, text c
     const new_expression* only = file.default_of(callee);
     if (only == nullptr) return nullptr;
     const std::size_t close = file.partner(only->callee + 1);
-    const list<new_expression>& all = file.expressions();
-    for (std::size_t i = file.first_from(only->callee); i < all.size() && all[i].begin < close;
-         ++i) {
-        if (&all[i] != only) return nullptr;
+    for (const new_expression& each : file.expressions_in(only->callee, close)) {
+        if (&each != only) return nullptr;
     }
     return has_hidden_new(file, only->callee, close) ? nullptr : only;
 }

@@ -221,9 +221,7 @@ inline bool is_constructed(arena& memory, text type, const code_frame& frame,
                            const type_knowledge& knowledge) {
     const function_name name = parse_function_name(memory, type);
     if (!name.is_known()) return false;
-    const line_and_column place{static_cast<std::uint32_t>(frame.line),
-                                static_cast<std::uint32_t>(frame.column)};
-    const text made = knowledge.made_by(name.last().name, {&place, 1}, memory);
+    const text made = knowledge.made_at(frame, name.last().name, memory);
     return is_candidate_for(type, pretty_type(memory, made));
 }
 
@@ -319,9 +317,7 @@ inline text type_thrown_by_macro(arena& memory, const code_frame& frame, source_
     if (only.is_of_value && !made.is_at(only.type_end, "{")) {
         // It may be a function that makes the exception.
         const text own = own_word(made, only);
-        const line_and_column place{static_cast<std::uint32_t>(frame.line),
-                                    static_cast<std::uint32_t>(frame.column)};
-        const text type = knowledge.made_by(own, {&place, 1}, memory);
+        const text type = knowledge.made_at(frame, own, memory);
         if (!type.empty()) return type;
         const bool is_class = made.is_at(only.type_begin, "std") || macros.defines_class(own) ||
                               knowledge.kind_of(own) == name_kind::type;
@@ -355,10 +351,9 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     // The macro may write functions. Then only that of the frame can allocate there.
     const std::size_t body = function.is_known() ? body_in_macro(made, function.last().name) : 0;
     const std::size_t end = body != 0 ? made.partner(body) : made.tokens().size();
-    const std::size_t number = made.first_from(body);
-    if (requests_in(made, body, end) != 1 || number == made.expressions().size()) return {};
-    const new_expression& only = made.expressions()[number];
-    if (only.begin >= end || made.first_from(only.begin + 1) != made.first_from(end)) return {};
+    const new_expression* const found = made.expressions_in(body, end).only();
+    if (requests_in(made, body, end) != 1 || found == nullptr) return {};
+    const new_expression& only = *found;
     const text type = spelled_in_macro(memory, file, at, macros, made, only, function, knowledge);
     if (type.empty()) return {};
     // What stands around a macro that is used in turn may allocate, too. So this one, or what it is

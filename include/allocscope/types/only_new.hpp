@@ -130,9 +130,8 @@ private:
             if (begin != 0) end = file_.partner(begin);
         }
         std::size_t place = 0;
-        const list<new_expression>& all = file_.expressions();
-        for (std::size_t i = file_.first_from(begin); i < all.size() && all[i].begin < end; ++i) {
-            if (is_meant(all[i], name, at)) place = place != 0 ? unclear : all[i].last;
+        for (const new_expression& each : file_.expressions_in(begin, end)) {
+            if (is_meant(each, name, at)) place = place != 0 ? unclear : each.last;
         }
         if (place == 0) return;
         const bool is_clear = !whole.starts_with("::") && !file_.is_any_at(at - 1, ". ->");

@@ -61,10 +61,11 @@ inline text as_argument_of(arena& memory, text argument, const list<text>& shown
         const bool begins = at != 0 && !is_digit && begin_of_path(argument, at) == at;
         std::size_t found = before;
         for (std::size_t i = 0; begins && i < before; ++i) {
-            const std::size_t behind = at + shown[i].size();
-            const bool ends = argument.substr(at).starts_with(shown[i]) &&
+            const text one = shown[i];
+            const std::size_t behind = at + one.size();
+            const bool ends = argument.substr(at).starts_with(one) &&
                               (behind == argument.size() || !is_name_character(argument[behind]));
-            if (ends && (found == before || shown[i].size() > shown[found].size())) found = i;
+            if (ends && (found == before || one.size() > shown[found].size())) found = i;
         }
         if (found == before) {
             out << argument[at++];

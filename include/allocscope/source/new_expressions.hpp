@@ -204,12 +204,13 @@ public:
         return token_behind(tokens(), line, column, last_token_);
     }
 
-    // The token at a line and column; null: none begins there.
-    const source_token* token_at(int line, int column) const noexcept {
+    // The token at a line and column; tokens().size(): none begins there.
+    std::size_t token_at(int line, int column) const noexcept {
         const std::size_t at = token_from(line, column);
-        if (at == tokens().size()) return nullptr;
-        const source_token& token = tokens()[at];
-        return token.line == line && token.column == column ? &token : nullptr;
+        const std::size_t none = tokens().size();
+        if (at == none) return none;
+        const source_token& found = token(at);
+        return found.line == line && found.column == column ? at : none;
     }
 
 private:

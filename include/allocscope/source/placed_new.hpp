@@ -118,31 +118,32 @@ inline const new_expression* find_in_call(const source_outline& file, std::size_
 
 // Without a column: the only new-expression that begins or ends on the line.
 inline const new_expression* find_on_line(const source_outline& file, int line) {
-    const list<source_token>& tokens = file.tokens();
     const list<new_expression>& all = file.expressions();
+    const std::size_t first = file.token_from(line, 0);
+    const std::size_t behind = file.token_from(line + 1, 0);
     const new_expression* only = nullptr;
-    const std::size_t first_token = file.token_from(line, 0);
-    for (std::size_t i = file.first_reaching(first_token);
-         i < all.size() && tokens[all[i].begin].line <= line; ++i) {
-        if (tokens[all[i].begin].line != line && tokens[all[i].last].line != line) continue;
+    const std::size_t end = file.first_from(behind);
+    for (std::size_t i = file.first_reaching(first); i < end; ++i) {
+        const new_expression& each = all[i];
+        const bool ends = first <= each.last && each.last < behind;
+        if (each.begin < first && !ends) continue;
         if (only != nullptr) return nullptr;
-        only = &all[i];
+        only = &each;
     }
     if (only == nullptr) return nullptr;
-    const std::size_t first = file.token_from(tokens[only->begin].line, 0);
-    const std::size_t behind = file.token_from(tokens[only->last].line + 1, 0);
-    return has_hidden_new(file, first, behind) ? nullptr : only;
+    const std::size_t first_of_all = file.token_from(file.token(only->begin).line, 0);
+    const std::size_t behind_all = file.token_from(file.token(only->last).line + 1, 0);
+    return has_hidden_new(file, first_of_all, behind_all) ? nullptr : only;
 }
 
 inline const new_expression* find_new_expression(const source_outline& file, int line, int column,
                                                  bool is_c = false) {
     if (column <= 0) return find_on_line(file, line);
-    const source_token* token = file.token_at(line, column);
-    if (token == nullptr) return nullptr;
-    const auto at = static_cast<std::size_t>(token - file.tokens().begin());
+    const std::size_t at = file.token_at(line, column);
+    if (at == file.tokens().size()) return nullptr;
     const new_expression* const found = file.expression_at(at);
     if (found != nullptr && (found->is_request || !is_c)) return found;  // C has no `new`
-    if (token->spelling() == "(") return find_in_call(file, at);
+    if (file.is_at(at, "(")) return find_in_call(file, at);
     return is_c ? find_in_call(file, at + 1) : nullptr;
 }
 

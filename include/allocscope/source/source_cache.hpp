@@ -145,9 +145,9 @@ inline std::size_t token_of(const code_frame& frame, source_cache& sources,
                             const source_outline*& file) {
     if (frame.column <= 0 || frame.is_nearby) return 0;
     file = source_of(frame, sources);
-    const source_token* token =
-        file != nullptr ? file->token_at(frame.line, frame.column) : nullptr;
-    return token != nullptr ? static_cast<std::size_t>(token - file->tokens().begin()) : 0;
+    if (file == nullptr) return 0;
+    const std::size_t at = file->token_at(frame.line, frame.column);
+    return at != file->tokens().size() ? at : 0;
 }
 
 }  // namespace symbolize

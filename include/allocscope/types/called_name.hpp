@@ -52,10 +52,12 @@ inline bool has_parameters_of(arena& memory, const source_outline& file, std::si
     const list<const template_header*> own = file.headers_around(memory, declaration);
     const list<const template_header*> around = file.headers_around(memory, place);
     for (std::size_t i = 0; i < own.size(); ++i) {
+        if (i == around.size()) return false;
         const list<text>& names = own[i]->parameters;
-        if (i == around.size() || around[i]->parameters.size() != names.size()) return false;
+        const list<text>& others = around[i]->parameters;
+        if (others.size() != names.size()) return false;
         for (std::size_t k = 0; k < names.size(); ++k) {
-            if (around[i]->parameters[k] != names[k]) return false;
+            if (others[k] != names[k]) return false;
         }
     }
     return true;

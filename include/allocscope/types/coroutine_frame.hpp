@@ -107,7 +107,7 @@ inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sour
     const std::size_t open = body_of(*file, at);
     if (open == 0 || !is_coroutine_body(*file, open)) return {};
     const std::size_t named = name_of_body(*file, open);
-    frame.line = file->tokens()[named].line;
+    frame.line = file->token(named).line;
     frame.column = 0;
     frame.is_nearby = true;
     text function = pretty_function(memory, frame.function);

@@ -138,7 +138,7 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
     const source_outline* file = nullptr;
     const std::size_t at = token_of(frame, sources, file);
     if (at == 0) return;
-    const source_token& token = file->tokens()[at];
+    const source_token& token = file->token(at);
     const borrowed_memory meanwhile{names.scratch()};
     arena& scratch = names.scratch();
     const new_expression* shown =
@@ -151,7 +151,7 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
         const new_expression* implied = default_argument(*file, callee);
         if (implied == nullptr || !file->headers_around(scratch, implied->scope).empty()) return;
         if (shown != nullptr && !differ_in_size(*file, *shown, *implied, knowledge)) return;
-        type = source_spelling{scratch, *file, *implied, nobody, knowledge}.spelled();
+        type = type_of_expression(scratch, *file, *implied, nobody, knowledge);
     } else if (shown == nullptr) {
         bool is_all = false;
         bool is_array = false;
@@ -179,14 +179,14 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
     text_out types{scratch};
     bool is_array = false;
     for (const new_expression* each : all) {
-        type = source_spelling{scratch, *owner.file, *each, function, knowledge}.spelled();
+        type = type_of_expression(scratch, *owner.file, *each, function, knowledge);
         is_array = is_array || owner.file->is_at(each->type_end, "[");
         if (type.empty()) return;
         types << (types.empty() ? "<" : ", ") << type;
     }
     if (all.size() == 1) {
         answer.set_source_text(names.made(type), is_array);
-        frame.line = static_cast<int>(owner.file->tokens()[all[0]->begin].line);
+        frame.line = static_cast<int>(owner.file->token(all[0]->begin).line);
         if (owner.file != file) frame.file = copy_of(names.memory(), owner.file->path);
     } else if (!all.empty() && !is_array) {  // the size shows which of them it is
         types << '>';

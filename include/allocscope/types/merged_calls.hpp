@@ -53,7 +53,7 @@ inline bool exclude_each_other(const source_outline& file, std::size_t first, st
                                std::size_t second) {
     bool is_sure = false;  // most pairs are not: a search of lists would cost more than the rest
     for (std::size_t at = last + 1; at < second && !is_sure; ++at) {
-        const char begin = *file.tokens()[at].begin;
+        const char begin = *file.token(at).begin;
         const bool may_be =
             begin == 'e' || begin == ':' || begin == 'c' || begin == 'd' || begin == 'r';
         is_sure = may_be && file.is_any_at(at, "else : case default return");
@@ -129,7 +129,7 @@ inline bool may_be_call_of(const source_outline& file, const code_frame& frame,
     const text other_called = called_function(file, other);
     if (called != other_called && called != "]" && other_called != "]") return false;
     const auto has_call = [&](std::size_t at) {
-        const source_token& token = file.tokens()[at];
+        const source_token& token = file.token(at);
         return knowledge.may_call_at(frame.file, token.line, token.column);
     };
     if (differ_in_size(file, expression, other, knowledge)) return false;

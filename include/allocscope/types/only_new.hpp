@@ -63,8 +63,8 @@ inline void stay_in_template(read_names& names, code_frame& frame, const code_fr
     const source_outline* const file = source_of(frame, sources);
     if (file == nullptr) return;
     const std::size_t open = body_below(*file, frame.line, own_name_of(function));
-    if (open == 0 || kept.line < file->tokens()[open].line) return;
-    if (kept.line > file->tokens()[file->partner(open)].line) return;
+    if (open == 0 || kept.line < file->token(open).line) return;
+    if (kept.line > file->token(file->partner(open)).line) return;
     for (std::size_t at = open; at < file->token_from(kept.line, 0); ++at) {
         if (file->is_at(at, "constexpr")) return;
     }
@@ -103,8 +103,9 @@ public:
         if (is_called) place = called;
         if (place == 0 || place == unclear || (called != 0 && !is_called && !is_own)) return;
         if (is_called) frame.function = function_;
-        frame.line = file_.tokens()[place].line;
-        frame.column = file_.tokens()[place].column;
+        const source_token& token = file_.token(place);
+        frame.line = token.line;
+        frame.column = token.column;
         frame.is_nearby = false;
     }
 

@@ -30,7 +30,8 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Whether the frame at `asking`, which asked for memory, throws what it asked for.
-ALLOCSCOPE_INLINE bool is_throwing(const list<code_frame>& frames, std::size_t asking) noexcept {
+ALLOCSCOPE_PURE inline bool is_throwing(const list<code_frame>& frames,
+                                        std::size_t asking) noexcept {
     return asking != 0 && frames[asking - 1].function == "__cxa_allocate_exception";
 }
 

@@ -271,7 +271,7 @@ private:
                                       open - 1, open};
         line_and_column places[5];
         for (int i = 0; i < 5; ++i) {
-            const source_token& token = file_.tokens()[tokens[i]];
+            const source_token& token = file_.token(tokens[i]);
             places[i] = {static_cast<std::uint32_t>(token.line),
                          static_cast<std::uint32_t>(token.column)};
         }
@@ -365,6 +365,13 @@ private:
     bool is_at_begin_;  // the call is placed at the `new`, not at the last token
 };
 
+// The type of an expression at another place than that of the frame; "" if it is not certain.
+inline text type_of_expression(arena& memory, const source_outline& file,
+                               const new_expression& expression, const function_name& name,
+                               const type_knowledge& knowledge) {
+    return source_spelling{memory, file, expression, name, knowledge}.spelled();
+}
+
 // What the source says about a `new` besides its type.
 struct source_notes {
     bool is_thrown = false;                   // asked: the memory is that of an exception
@@ -446,7 +453,7 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     }
     if (expression == nullptr) return {};
     const borrowed_memory meanwhile{names.scratch()};
-    const source_token& begin = file->tokens()[expression->begin];
+    const source_token& begin = file->token(expression->begin);
     const bool is_at_begin =
         frame.column > 0 && begin.line == frame.line && begin.column == frame.column;
     const text own = own_word(*file, *expression);

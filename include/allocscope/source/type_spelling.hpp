@@ -68,9 +68,9 @@ public:
     }
 
     // The type in tokens of a declaration before that place; "" if it is not certain.
-    text spelled(std::size_t begin, std::size_t end) const {
+    text spelled(std::size_t begin, std::size_t end, int depth = 1) const {
         text_out type{memory_};
-        return write(type, begin, end, 1) ? type.view() : text{};
+        return write(type, begin, end, depth) ? type.view() : text{};
     }
 
     // Writes the type in the tokens. Returns false if it is not certain.
@@ -346,8 +346,7 @@ private:
         for (std::size_t i = found.begin; i < found.end; ++i) {
             if (file_.is_at(i, "auto")) return argument_for_auto(found);
         }
-        text_out type{memory_};
-        return write(type, found.begin, found.end, depth + 1) ? type.view() : text{};
+        return spelled(found.begin, found.end, depth + 1);
     }
 
     // The type of a parameter, of a lambda or a function, that is declared `auto` and nothing else.

@@ -161,19 +161,18 @@ inline text type_of_container_call(arena& memory, const library_call& call) {
     }
     const bool is_node = is_listed(function, "_M_get_node _M_create_node");
     const bool allocates_node = function == "_M_allocate_node";
-    if (call.scope == "_Rb_tree") return is_node ? call.scope_second : text{};
-    if (call.scope == "_Hashtable_alloc") {
-        return allocates_node ? allocated_by(call.scope_first) : text{};
-    }
+    if (call.scope == "_Rb_tree" && is_node) return call.scope_second;
+    if (call.scope == "_Hashtable_alloc" && allocates_node) return allocated_by(call.scope_first);
     if (allocated_by(call.scope_second).empty()) return {};
-    if (call.scope == "_Vector_base") return call.scope_first;
-    if (is_node && is_listed(call.scope, "_List_base list _Fwd_list_base")) return call.scope_first;
-    if (call.scope != "_Deque_base") return {};
-    // For pointers to functions the allocator further in has the name: `void (**)()`.
-    if (function == "_M_allocate_map" && !call.scope_first.contains("(*")) {
-        return joined(memory, call.scope_first, "*");
+    const bool is_deque = call.scope == "_Deque_base";
+    const bool is_list = is_listed(call.scope, "_List_base list _Fwd_list_base");
+    if ((is_list && is_node) || (is_deque && allocates_node) || call.scope == "_Vector_base") {
+        return call.scope_first;
     }
-    return allocates_node ? call.scope_first : text{};
+    // For pointers to functions the allocator further in has the name: `void (**)()`.
+    const bool is_map = is_deque && function == "_M_allocate_map";
+    return is_map && !call.scope_first.contains("(*") ? joined(memory, call.scope_first, "*")
+                                                      : text{};
 }
 
 // The element type, for any member of a vector, list or tree. A member of a vector may also copy an

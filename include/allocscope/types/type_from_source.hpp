@@ -92,20 +92,19 @@ public:
             const text made = of_call(own);
             if (!made.empty() || !is_class_of_value(own)) return made;
         }
-        text_out type{memory_};
         // What is made from a value has the type that an alias stands for.
         const int depth = expression_.is_of_value ? 1 : 0;
-        if (!write(type, expression_.type_begin, expression_.type_end, depth)) return {};
-        return is_doubtful(own) || is_unresolved(type.view()) ? text{} : type.view();
+        const text type =
+            type_spelling::spelled(expression_.type_begin, expression_.type_end, depth);
+        return type.empty() || is_doubtful(own) || is_unresolved(type) ? text{} : type;
     }
 
     // The type of `f(x)` or `static_cast<T>(x)` in `new auto(...)`.
     text of_call(text own) const {
         if (own == "static_cast") {
-            text_out cast{memory_};
-            const bool is_read =
-                write(cast, expression_.type_begin + 2, expression_.type_end - 1, 0);
-            return is_read && !is_unresolved(cast.view()) ? decayed(cast.view()) : text{};
+            const text cast =
+                type_spelling::spelled(expression_.type_begin + 2, expression_.type_end - 1, 0);
+            return is_unresolved(cast) ? text{} : decayed(cast);
         }
         const text type = made_by_call(own);
         return decayed(type.empty() ? made_by_call("operator()") : type);

@@ -5041,10 +5041,9 @@ class text {
 public:
     static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 
-    // Not "= default", for which g++ would write zeros first.
-    ALLOCSCOPE_INLINE constexpr text() noexcept {}
-    // Not inlined, like all functions below that take a literal, because code that is not optimised
-    // has hundreds of these calls.
+    // Not "= default", for which g++ would write zeros first. Not inlined, like all functions below
+    // that take a literal, because code that is not optimised has hundreds of these calls.
+    ALLOCSCOPE_NOINLINE constexpr text() noexcept {}
     ALLOCSCOPE_NOINLINE constexpr text(const char* zero_ended) noexcept
         : data_(zero_ended), size_(__builtin_strlen(zero_ended)) {}
     ALLOCSCOPE_INLINE constexpr text(const char* data, std::size_t size) noexcept
@@ -6972,7 +6971,8 @@ public:
     ALLOCSCOPE_INLINE bool empty() const noexcept { return raw_.entries.size == 0; }
 
 protected:
-    ALLOCSCOPE_INLINE constexpr any_table() noexcept : raw_{{nullptr, nullptr, 0, 0}, nullptr, 0} {}
+    ALLOCSCOPE_NOINLINE constexpr any_table() noexcept
+        : raw_{{nullptr, nullptr, 0, 0}, nullptr, 0} {}
     ALLOCSCOPE_NOINLINE explicit any_table(arena& memory) noexcept
         : raw_{{&memory, nullptr, 0, 0}, nullptr, 0} {}
 
@@ -27839,9 +27839,10 @@ ALLOCSCOPE_MILD_BEGIN
 
 namespace symbolize {
 
-// "" after the last token. Not inlined, because unoptimised code has hundreds of these calls.
+// "" after the last token. Not inlined, because unoptimised code has hundreds of these calls. The
+// text is written out, because text{} is a call.
 ALLOCSCOPE_NOINLINE text spelling_at(const list<source_token>& tokens, std::size_t at) noexcept {
-    return at < tokens.size() ? tokens[at].spelling() : text{};
+    return at < tokens.size() ? tokens[at].spelling() : text{"", 0};
 }
 
 // The token after `v`, `v.member`, `v->member`, or one of these behind `*` and `&`. A macro has

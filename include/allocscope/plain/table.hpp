@@ -162,7 +162,8 @@ public:
     ALLOCSCOPE_INLINE bool empty() const noexcept { return raw_.entries.size == 0; }
 
 protected:
-    ALLOCSCOPE_INLINE constexpr any_table() noexcept : raw_{{nullptr, nullptr, 0, 0}, nullptr, 0} {}
+    ALLOCSCOPE_NOINLINE constexpr any_table() noexcept
+        : raw_{{nullptr, nullptr, 0, 0}, nullptr, 0} {}
     ALLOCSCOPE_NOINLINE explicit any_table(arena& memory) noexcept
         : raw_{{&memory, nullptr, 0, 0}, nullptr, 0} {}
 

@@ -25,10 +25,9 @@ class text {
 public:
     static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 
-    // Not "= default", for which g++ would write zeros first.
-    ALLOCSCOPE_INLINE constexpr text() noexcept {}
-    // Not inlined, like all functions below that take a literal, because code that is not optimised
-    // has hundreds of these calls.
+    // Not "= default", for which g++ would write zeros first. Not inlined, like all functions below
+    // that take a literal, because code that is not optimised has hundreds of these calls.
+    ALLOCSCOPE_NOINLINE constexpr text() noexcept {}
     ALLOCSCOPE_NOINLINE constexpr text(const char* zero_ended) noexcept
         : data_(zero_ended), size_(__builtin_strlen(zero_ended)) {}
     ALLOCSCOPE_INLINE constexpr text(const char* data, std::size_t size) noexcept

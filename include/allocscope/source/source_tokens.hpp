@@ -332,9 +332,10 @@ ALLOCSCOPE_MILD_BEGIN
 
 namespace symbolize {
 
-// "" after the last token. Not inlined, because unoptimised code has hundreds of these calls.
+// "" after the last token. Not inlined, because unoptimised code has hundreds of these calls. The
+// text is written out, because text{} is a call.
 ALLOCSCOPE_NOINLINE text spelling_at(const list<source_token>& tokens, std::size_t at) noexcept {
-    return at < tokens.size() ? tokens[at].spelling() : text{};
+    return at < tokens.size() ? tokens[at].spelling() : text{"", 0};
 }
 
 // The token after `v`, `v.member`, `v->member`, or one of these behind `*` and `&`. A macro has

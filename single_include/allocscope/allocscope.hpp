@@ -20170,6 +20170,7 @@ namespace detail {
 // The objects of one stack.
 struct live_site {
     std::uint32_t id;  // of the site; 0: the stack is unknown
+    bool is_expected;  // a check has found that it is no leak
     std::uint64_t objects;
     std::uint64_t bytes;
     std::uint64_t allocations;
@@ -38172,25 +38173,27 @@ namespace detail {
 class check_block {
 public:
     explicit check_block(const allocation_counts& counts)
-        : counts_(counts), message_(memory_), saved_to_(memory_) {}
+        : made_(*memory_.make<head>()), message_(memory_), saved_to_(memory_) {
+        set_counts(counts);
+    }
     check_block(const check_block&) = delete;
     check_block& operator=(const check_block&) = delete;
 
-    const allocation_counts& counts() const noexcept { return counts_; }
+    const allocation_counts& counts() const noexcept { return made_.data.counts; }
     ALLOCSCOPE_INLINE void set_counts(const allocation_counts& counts) noexcept {
-        counts_ = counts;
+        made_.data.counts = counts;
     }
     ALLOCSCOPE_INLINE void set_unexpected(std::uint64_t objects, std::uint64_t bytes) noexcept {
-        objects_ = objects;
-        bytes_ = bytes;
+        made_.data.unexpected_objects = objects;
+        made_.data.unexpected_bytes = bytes;
     }
     ALLOCSCOPE_INLINE void set_first_use(std::uint64_t objects, std::uint64_t bytes) noexcept {
-        first_use_objects_ = objects;
-        first_use_bytes_ = bytes;
+        made_.data.first_use_objects = objects;
+        made_.data.first_use_bytes = bytes;
     }
     ALLOCSCOPE_INLINE void keep_rows(const snapshot& rows) noexcept {
         rows_ = rows;
-        has_rows_ = true;
+        made_.data.rows = &made_.rows;
     }
 
     // A check that has a message has failed.
@@ -38207,21 +38210,15 @@ public:
 
     // The caller gets one reference.
     check_data* finish() {
-        head* made = memory_.make<head>();
-        made->data = {1,
-                      message_.empty(),
-                      &release,
-                      message_.c_str(),
-                      saved_to_.c_str(),
-                      counts_,
-                      objects_,
-                      bytes_,
-                      first_use_objects_,
-                      first_use_bytes_,
-                      has_rows_ ? &made->rows : nullptr};
-        made->rows = static_cast<snapshot&&>(rows_);
-        made->memory.take(memory_);
-        return &made->data;
+        check_data& data = made_.data;
+        data.references = 1;
+        data.has_passed = message_.empty();
+        data.release = &release;
+        data.message = message_.c_str();
+        data.saved_to = saved_to_.c_str();
+        made_.rows = static_cast<snapshot&&>(rows_);
+        made_.memory.take(memory_);
+        return &data;
     }
 
 private:
@@ -38239,15 +38236,10 @@ private:
     }
 
     arena memory_;
-    allocation_counts counts_;
-    std::uint64_t objects_ = 0;
-    std::uint64_t bytes_ = 0;
-    std::uint64_t first_use_objects_ = 0;
-    std::uint64_t first_use_bytes_ = 0;
+    head& made_;  // in memory_; rows_ become its rows last, because nothing destroys these
     text_out message_;
     text_out saved_to_;
     snapshot rows_;
-    bool has_rows_ = false;
 };
 
 }  // namespace detail
@@ -38274,6 +38266,20 @@ inline void write_quoted(text_out& out, const char* name) {
     out << " \"";
     write_printable(out, name);
     out << '"';
+}
+
+// The beginning of a message: `budget "session": `.
+inline void write_heading(text_out& out, const char* what, const char* name) {
+    out << what;
+    write_quoted(out, name);
+    out << ": ";
+}
+
+// "2 objects with 64 bytes".
+inline void write_sums(text_out& out, std::uint64_t objects, std::uint64_t bytes) {
+    write_count(out, objects, "object", "objects");
+    out << " with ";
+    write_count(out, bytes, "byte", "bytes");
 }
 
 // " in session::login": without parameters and template arguments, which would make the lines long.
@@ -38343,6 +38349,14 @@ inline bool runs_a_test(text function) noexcept {
            !symbolize::listed_start(function, runners).empty();
 }
 
+// "called from src/main.cpp:12 in main", on a line of its own.
+inline void write_caller(text_out& out, arena& scratch, const char* indent, const char* how,
+                         const snapshot::frame& frame) {
+    out << '\n' << indent << "    " << how;
+    write_file_line(out, frame.file, frame.line);
+    write_in_function(out, scratch, frame.function);
+}
+
 inline void write_times(text_out& out, std::uint64_t times) {
     if (times > 1) out << ", " << decimal{times} << " times";
 }
@@ -38372,18 +38386,14 @@ inline void write_callers(text_out& out, arena& scratch, const snapshot::row& ro
         times = 1;
         last = &frame;
         files[++shown] = frame.file;
-        out << '\n' << indent << "    called from ";
-        write_file_line(out, frame.file, frame.line);
-        write_in_function(out, scratch, frame.function);
+        write_caller(out, scratch, indent, "called from ", frame);
     }
     write_times(out, times);
     if (outermost == nullptr) return;
     for (const char* file : files) {
         if (std::strcmp(file, outermost->file) == 0) return;
     }
-    out << '\n' << indent << "    further out, from ";
-    write_file_line(out, outermost->file, outermost->line);
-    write_in_function(out, scratch, outermost->function);
+    write_caller(out, scratch, indent, "further out, from ", *outermost);
 }
 
 // Writes a row without its callers.
@@ -38416,19 +38426,16 @@ inline void write_place_and_callers(text_out& out, arena& scratch, const snapsho
 // fewer objects than `least` are left out, unless there are no others.
 inline void write_top_rows(text_out& out, arena& scratch, const snapshot& rows, bool by_bytes,
                            const char* indent = "", std::uint64_t least = 0) {
-    list<const snapshot::row*> order{scratch};
+    struct weighed_row {
+        const snapshot::row* row;
+        std::uint64_t weight;
+    };
+    list<weighed_row> order{scratch};
     for (const snapshot::row& row : rows) {
-        if (row.objects >= least) order.push_back(&row);
+        if (row.objects >= least) order.push_back({&row, by_bytes ? row.bytes : row.objects});
     }
     if (order.empty() && least != 0) return write_top_rows(out, scratch, rows, by_bytes, indent);
-    if (by_bytes) {
-        sort(order,
-             [](const snapshot::row* a, const snapshot::row* b) { return a->bytes > b->bytes; });
-    } else {
-        sort(order, [](const snapshot::row* a, const snapshot::row* b) {
-            return a->objects > b->objects;
-        });
-    }
+    sort(order, [](const weighed_row& a, const weighed_row& b) { return a.weight > b.weight; });
     const char* mark = rows.info().record == recording::sampled ? "~" : "";
     for (std::size_t i = 0; i < order.size(); ++i) {
         if (i == message_rows) {
@@ -38436,8 +38443,9 @@ inline void write_top_rows(text_out& out, arena& scratch, const snapshot& rows, 
             write_count(out, order.size() - i, "more place", "more places");
             return;
         }
-        write_row(out, scratch, *order[i], mark, indent);
-        write_callers(out, scratch, *order[i], indent);
+        const snapshot::row& row = *order[i].row;
+        write_row(out, scratch, row, mark, indent);
+        write_callers(out, scratch, row, indent);
     }
 }
 
@@ -38467,28 +38475,22 @@ struct broken_limit {
     evidence rows = evidence::allocated;
 };
 
-// The limits of a budget that were broken. The rows of the message explain the first.
-struct broken_limits {
-    broken_limit each[5];
-    std::size_t count = 0;
-};
+inline void add_if_broken(list<broken_limit>& found, const char* field, std::uint64_t seen,
+                          const count_range& allowed, bool counts_bytes, evidence rows) {
+    if (seen >= allowed.least && seen <= allowed.most) return;
+    found.push_back({field, seen, allowed, counts_bytes, rows});
+}
 
-inline broken_limits find_broken(const check_limits& limits, const allocation_counts& counts) {
-    const broken_limit all[] = {
-        {"allocations", counts.allocations, limits.allocations, false, evidence::allocated},
-        {"bytes", counts.bytes_allocated, limits.bytes, true, evidence::allocated},
-        {"peak_bytes", counts.peak_bytes, limits.peak_bytes, true, evidence::allocated},
-        {"live_objects", counts.live_objects(), limits.live_objects, false, evidence::alive},
-        {"live_bytes", counts.live_bytes(), limits.live_bytes, true, evidence::alive},
-    };
-    broken_limits found;
-    for (const broken_limit& limit : all) {
-        const count_range& allowed = limit.allowed;
-        if (limit.seen < allowed.least || limit.seen > allowed.most) {
-            found.each[found.count++] = limit;
-        }
-    }
-    return found;
+// Adds the limits of a budget that were broken. The rows of the message explain the first.
+inline void find_broken(list<broken_limit>& found, const check_limits& limits,
+                        const allocation_counts& counts) {
+    constexpr evidence allocated = evidence::allocated;
+    constexpr evidence alive = evidence::alive;
+    add_if_broken(found, "allocations", counts.allocations, limits.allocations, false, allocated);
+    add_if_broken(found, "bytes", counts.bytes_allocated, limits.bytes, true, allocated);
+    add_if_broken(found, "peak_bytes", counts.peak_bytes, limits.peak_bytes, true, allocated);
+    add_if_broken(found, "live_objects", counts.live_objects(), limits.live_objects, false, alive);
+    add_if_broken(found, "live_bytes", counts.live_bytes(), limits.live_bytes, true, alive);
 }
 
 inline void write_allowed(text_out& out, const count_range& allowed) {
@@ -38506,14 +38508,12 @@ inline void write_allowed(text_out& out, const count_range& allowed) {
 }
 
 // If there are rows, the line also says what they are.
-inline void write_budget_headline(text_out& out, const broken_limits& broken, const char* name,
+inline void write_budget_headline(text_out& out, const list<broken_limit>& broken, const char* name,
                                   const snapshot& rows, evidence rows_are) {
-    out << "budget";
-    write_quoted(out, name);
-    for (std::size_t i = 0; i < broken.count; ++i) {
-        const broken_limit& limit = broken.each[i];
-        out << (i == 0 ? ": " : "; ") << limit.field << " is " << decimal{limit.seen}
-            << ", allowed ";
+    write_heading(out, "budget", name);
+    for (const broken_limit& limit : broken) {
+        out << (&limit == broken.begin() ? "" : "; ") << limit.field << " is "
+            << decimal{limit.seen} << ", allowed ";
         write_allowed(out, limit.allowed);
     }
     if (rows.empty()) return;
@@ -38523,9 +38523,7 @@ inline void write_budget_headline(text_out& out, const broken_limits& broken, co
 inline void write_leak_headline(text_out& out, const check_request& asked, const char* name,
                                 std::uint64_t objects, std::uint64_t bytes) {
     const bool is_repeated = asked.kind == check_kind::repeated_leaks;
-    out << "leak check";
-    write_quoted(out, name);
-    out << ": ";
+    write_heading(out, "leak check", name);
     if (is_repeated) {
         out << "each of ";
         write_count(out, asked.runs, "run", "runs");
@@ -38533,9 +38531,7 @@ inline void write_leak_headline(text_out& out, const check_request& asked, const
         objects = asked.added_objects;
         bytes = asked.added_bytes;
     }
-    write_count(out, objects, "object", "objects");
-    out << " with ";
-    write_count(out, bytes, "byte", "bytes");
+    write_sums(out, objects, bytes);
     out << (is_repeated ? " more alive" : objects == 1 ? " is still alive" : " are still alive");
     const count_range& allowed = asked.limits.live_objects;
     out << (objects < allowed.least ? ", expected " : ", allowed ");
@@ -38917,14 +38913,10 @@ inline bool is_expected_stack(const check_request& asked, leak_question question
     return true;
 }
 
-// Keeps only the sites for which `is_expected(site, addresses)` is false.
-template <class IsExpected>
-void drop_sites(live_window& window, const IsExpected& is_expected) {
+inline void drop_expected_sites(live_window& window) {
     std::size_t kept = 0;
     for (const live_site& site : window.sites) {
-        if (!is_expected(site, window.frames.data() + site.first_frame)) {
-            window.sites[kept++] = site;
-        }
+        if (!site.is_expected) window.sites[kept++] = site;
     }
     window.sites.cut(kept);
 }
@@ -38935,16 +38927,18 @@ inline void drop_expected_by_symbols(name_book& book, live_window& window,
                                      const check_request& asked) {
     book.refresh();
     bool has_read = false;
-    drop_sites(window, [&](const live_site& site, const std::uintptr_t* addresses) {
-        const known_stack stack = stack_of(site, addresses);
-        if (book.knows(stack, library_rule)) return false;
+    for (live_site& site : window.sites) {
+        const known_stack stack = stack_of(site, window.frames.data() + site.first_frame);
+        if (book.knows(stack, library_rule)) continue;
         has_read = true;
         arena& scratch = window.scratch;
         const borrowed_memory meanwhile{scratch};
         const symbol_stack names = book.symbols_of(scratch, stack, library_rule);
-        return is_expected_stack(asked, asked.is_expected_by_symbols,
-                                 {names.frames.data(), names.frames.size(), names.user_frame, "?"});
-    });
+        site.is_expected =
+            is_expected_stack(asked, asked.is_expected_by_symbols,
+                              {names.frames.data(), names.frames.size(), names.user_frame, "?"});
+    }
+    drop_expected_sites(window);
     if (has_read && window.sites.empty()) book.rest();
 }
 
@@ -38992,15 +38986,16 @@ inline object_sum drop_first_use(live_window& window) {
         });
     }
     object_sum dropped;
-    drop_sites(window, [&](const live_site& site, const std::uintptr_t* addresses) {
-        for (std::uint32_t i = 0; i < site.frame_count; ++i) {
-            if (*known.find(addresses[i]) == 0) continue;
-            dropped.objects += site.objects;
-            dropped.bytes += site.bytes;
-            return true;
+    for (live_site& site : window.sites) {
+        const std::uintptr_t* addresses = window.frames.data() + site.first_frame;
+        for (std::uint32_t i = 0; i < site.frame_count && !site.is_expected; ++i) {
+            site.is_expected = *known.find(addresses[i]) != 0;
         }
-        return false;
-    });
+        if (!site.is_expected) continue;
+        dropped.objects += site.objects;
+        dropped.bytes += site.bytes;
+    }
+    drop_expected_sites(window);
     return dropped;
 }
 
@@ -39009,9 +39004,11 @@ inline object_sum drop_expected(name_book& book, live_window& window, const leak
                                 const check_request& asked) {
     if (asked.is_expected != nullptr) {
         const expected_beginnings& known = beginnings_of_process();
-        drop_sites(window, [&](const live_site& site, const std::uintptr_t* addresses) {
-            return known.fits(asked, addresses, site.frame_count);
-        });
+        for (live_site& site : window.sites) {
+            const std::uintptr_t* addresses = window.frames.data() + site.first_frame;
+            site.is_expected = known.fits(asked, addresses, site.frame_count);
+        }
+        drop_expected_sites(window);
     }
     if (asked.is_expected_by_symbols != nullptr && !window.sites.empty()) {
         drop_expected_by_symbols(book, window, asked);
@@ -39021,13 +39018,14 @@ inline object_sum drop_expected(name_book& book, live_window& window, const leak
         return first_use;
     }
     const list<named_stack*> stacks = name_stacks(book, window, library_rule);
-    std::size_t at = 0;
-    drop_sites(window, [&](const live_site&, const std::uintptr_t*) {
-        const named_stack& stack = *stacks[at++];
-        return expected.fits(stack) ||
-               is_expected_stack(asked, asked.is_expected,
-                                 {stack.frames, stack.frame_count, stack.maker_frame, stack.type});
-    });
+    for (std::size_t i = 0; i < stacks.size(); ++i) {
+        const named_stack& stack = *stacks[i];
+        window.sites[i].is_expected =
+            expected.fits(stack) ||
+            is_expected_stack(asked, asked.is_expected,
+                              {stack.frames, stack.frame_count, stack.maker_frame, stack.type});
+    }
+    drop_expected_sites(window);
     return first_use;
 }
 
@@ -39100,9 +39098,7 @@ inline bool is_estimated(window_id id) noexcept {
 // If the numbers pass but events are missing in them, the check fails.
 inline check_data* passed_unless_lost(check_block& made, const char* name) {
     if (const std::uint64_t lost = made.counts().lost_events) {
-        made.message() << "check";
-        write_quoted(made.message(), name);
-        made.message() << ": ";
+        write_heading(made.message(), "check", name);
         write_count(made.message(), lost, "event was", "events were");
         made.message() << " not recorded, so nothing is certain; stats() tells why";
     }
@@ -39113,9 +39109,7 @@ inline check_data* passed_unless_lost(check_block& made, const char* name) {
 inline void write_first_use(text_out& out, const object_sum& first_use) {
     if (first_use.objects == 0) return;
     out << "\n  not counted: ";
-    write_count(out, first_use.objects, "object", "objects");
-    out << " with ";
-    write_count(out, first_use.bytes, "byte", "bytes");
+    write_sums(out, first_use.objects, first_use.bytes);
     out << " of function-local statics, made at their first use";
 }
 
@@ -39133,10 +39127,11 @@ inline check_data* check_budget_of(arena& scratch, const check_request& asked, c
     const bool is_open = asked.window != 0;
     const allocation_counts counts = is_open ? counts_now(asked.window) : asked.counts;
     check_block made{counts};
-    const broken_limits broken = find_broken(asked.limits, counts);
-    if (broken.count == 0) return passed_unless_lost(made, name);
+    list<broken_limit> broken{scratch};
+    find_broken(broken, asked.limits, counts);
+    if (broken.empty()) return passed_unless_lost(made, name);
     // Nothing but what is alive is known about a closed window.
-    const evidence wanted = is_open ? broken.each[0].rows : evidence::alive;
+    const evidence wanted = is_open ? broken[0].rows : evidence::alive;
     seen_window seen;
     if (is_open) {
         seen = look_at(scratch, asked, leak_patterns{scratch}, wanted);
@@ -39145,7 +39140,17 @@ inline check_data* check_budget_of(arena& scratch, const check_request& asked, c
         seen.rows = *asked.rows;
     }
     write_budget_headline(made.message(), broken, name, seen.rows, wanted);
-    return failed(made, scratch, seen, broken.each[0].counts_bytes, name);
+    return failed(made, scratch, seen, broken[0].counts_bytes, name);
+}
+
+// Tells the result what is alive and not expected.
+inline seen_window look_at_leaks(check_block& made, arena& scratch, const check_request& asked,
+                                 const leak_patterns& expected) {
+    seen_window seen = look_at(scratch, asked, expected, evidence::alive);
+    made.set_counts(seen.counts);
+    made.set_unexpected(seen.objects, seen.bytes);
+    made.set_first_use(seen.first_use.objects, seen.first_use.bytes);
+    return seen;
 }
 
 // Checks that what is alive and not expected is within the limits.
@@ -39156,19 +39161,15 @@ inline check_data* check_leaks_of(arena& scratch, const check_request& asked,
     made.set_unexpected(counts.live_objects(), counts.live_bytes());
     // Some of the live objects may be expected by name. So if a least is set, only the rows tell
     // whether it is reached.
-    if (asked.limits.live_objects.least == 0 &&
-        !has_leaked(asked, counts.live_objects(), counts.live_bytes())) {
+    const bool wants_leaks = asked.limits.live_objects.least != 0;
+    if (!wants_leaks && !has_leaked(asked, counts.live_objects(), counts.live_bytes())) {
         return passed_unless_lost(made, name);
     }
-    const seen_window seen = look_at(scratch, asked, expected, evidence::alive);
-    made.set_counts(seen.counts);
-    made.set_unexpected(seen.objects, seen.bytes);
-    made.set_first_use(seen.first_use.objects, seen.first_use.bytes);
-    if (!has_leaked(asked, seen.objects, seen.bytes)) return passed_unless_lost(made, name);
+    const seen_window seen = look_at_leaks(made, scratch, asked, expected);
     // A user who requires a number of leaks may count objects of statics among them.
-    const bool wants_leaks = asked.limits.live_objects.least != 0;
-    if (wants_leaks && !has_leaked(asked, seen.objects + seen.first_use.objects,
-                                   seen.bytes + seen.first_use.bytes)) {
+    if (!has_leaked(asked, seen.objects, seen.bytes) ||
+        (wants_leaks && !has_leaked(asked, seen.objects + seen.first_use.objects,
+                                    seen.bytes + seen.first_use.bytes))) {
         return passed_unless_lost(made, name);
     }
     write_leak_headline(made.message(), asked, name, seen.objects, seen.bytes);
@@ -39187,10 +39188,7 @@ inline check_data* check_runs_of(arena& scratch, const check_request& asked,
     if (!is_one_run && !has_leaked(asked, asked.added_objects, asked.added_bytes)) {
         return passed_unless_lost(made, name);
     }
-    const seen_window seen = look_at(scratch, asked, expected, evidence::alive);
-    made.set_counts(seen.counts);
-    made.set_unexpected(seen.objects, seen.bytes);
-    made.set_first_use(seen.first_use.objects, seen.first_use.bytes);
+    const seen_window seen = look_at_leaks(made, scratch, asked, expected);
     if (is_one_run) return made.finish();
     write_leak_headline(made.message(), asked, name, seen.objects, seen.bytes);
     // What every run added are as many objects as there were runs.
@@ -39220,9 +39218,8 @@ inline check_data* check_now(arena& scratch, const check_request& asked) {
     const char* name = is_open ? name_of_window(scratch, asked.window) : asked.rows->info().name;
     if (is_open ? is_estimated(asked.window) : asked.rows->info().record == recording::sampled) {
         check_block made{{}};
-        made.message() << "check";
-        write_quoted(made.message(), name);
-        made.message() << ": a sampled window has estimates only; open it with"
+        write_heading(made.message(), "check", name);
+        made.message() << "a sampled window has estimates only; open it with"
                           " recording::exact or recording::counters";
         return made.finish();
     }
@@ -39323,16 +39320,15 @@ inline check_data* describe_violation(const guard_watch& watch, const watched_ev
     const snapshot rows =
         snapshot_of_event(scratch, name, counts, event.bytes, event.frames, event.frame_count);
     check_block made{counts};
-    made.message() << "no_allocation_guard";
-    write_quoted(made.message(), name);
-    made.message() << ": ";
+    text_out& message = made.message();
+    write_heading(message, "no_allocation_guard", name);
     if (event.is_free) {
-        made.message() << "memory was freed";
-        write_place_and_callers(made.message(), scratch, rows[0]);
+        message << "memory was freed";
+        write_place_and_callers(message, scratch, rows[0]);
     } else {
-        write_count(made.message(), event.bytes, "byte was", "bytes were");
-        made.message() << " allocated";
-        write_top_rows(made.message(), scratch, rows, false);
+        write_count(message, event.bytes, "byte was", "bytes were");
+        message << " allocated";
+        write_top_rows(message, scratch, rows, false);
     }
     made.keep_rows(rows);
     made.save_evidence(name);
@@ -39630,9 +39626,7 @@ inline void write_problem(text_out& out, arena& scratch, const fault_run& run,
     }
     if (run.leaked_objects == 0) return;
     out << ": ";
-    write_count(out, run.leaked_objects, "object", "objects");
-    out << " with ";
-    write_count(out, run.leaked_bytes, "byte", "bytes");
+    write_sums(out, run.leaked_objects, run.leaked_bytes);
     out << " left alive";
     write_top_rows(out, scratch, left, false, "  ");
 }
@@ -39679,9 +39673,7 @@ inline check_data* verdict_of(sweep_block& sweep, bool gave_up) {
     const std::uint64_t bad = sweep.data.bad_runs;
     if (bad == 0 && !gave_up && sweep.lost == 0) return made.finish();
     text_out& message = made.message();
-    message << "fault sweep";
-    write_quoted(message, sweep.name);
-    message << ": ";
+    write_heading(message, "fault sweep", sweep.name);
     if (bad != 0) {
         message << decimal{bad} << " of ";
         write_count(message, sweep.runs.size(), "run", "runs");

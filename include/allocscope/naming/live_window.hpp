@@ -41,6 +41,7 @@ namespace detail {
 // The objects of one stack.
 struct live_site {
     std::uint32_t id;  // of the site; 0: the stack is unknown
+    bool is_expected;  // a check has found that it is no leak
     std::uint64_t objects;
     std::uint64_t bytes;
     std::uint64_t allocations;

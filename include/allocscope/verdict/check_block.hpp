@@ -32,25 +32,27 @@ namespace detail {
 class check_block {
 public:
     explicit check_block(const allocation_counts& counts)
-        : counts_(counts), message_(memory_), saved_to_(memory_) {}
+        : made_(*memory_.make<head>()), message_(memory_), saved_to_(memory_) {
+        set_counts(counts);
+    }
     check_block(const check_block&) = delete;
     check_block& operator=(const check_block&) = delete;
 
-    const allocation_counts& counts() const noexcept { return counts_; }
+    const allocation_counts& counts() const noexcept { return made_.data.counts; }
     ALLOCSCOPE_INLINE void set_counts(const allocation_counts& counts) noexcept {
-        counts_ = counts;
+        made_.data.counts = counts;
     }
     ALLOCSCOPE_INLINE void set_unexpected(std::uint64_t objects, std::uint64_t bytes) noexcept {
-        objects_ = objects;
-        bytes_ = bytes;
+        made_.data.unexpected_objects = objects;
+        made_.data.unexpected_bytes = bytes;
     }
     ALLOCSCOPE_INLINE void set_first_use(std::uint64_t objects, std::uint64_t bytes) noexcept {
-        first_use_objects_ = objects;
-        first_use_bytes_ = bytes;
+        made_.data.first_use_objects = objects;
+        made_.data.first_use_bytes = bytes;
     }
     ALLOCSCOPE_INLINE void keep_rows(const snapshot& rows) noexcept {
         rows_ = rows;
-        has_rows_ = true;
+        made_.data.rows = &made_.rows;
     }
 
     // A check that has a message has failed.
@@ -67,21 +69,15 @@ public:
 
     // The caller gets one reference.
     check_data* finish() {
-        head* made = memory_.make<head>();
-        made->data = {1,
-                      message_.empty(),
-                      &release,
-                      message_.c_str(),
-                      saved_to_.c_str(),
-                      counts_,
-                      objects_,
-                      bytes_,
-                      first_use_objects_,
-                      first_use_bytes_,
-                      has_rows_ ? &made->rows : nullptr};
-        made->rows = static_cast<snapshot&&>(rows_);
-        made->memory.take(memory_);
-        return &made->data;
+        check_data& data = made_.data;
+        data.references = 1;
+        data.has_passed = message_.empty();
+        data.release = &release;
+        data.message = message_.c_str();
+        data.saved_to = saved_to_.c_str();
+        made_.rows = static_cast<snapshot&&>(rows_);
+        made_.memory.take(memory_);
+        return &data;
     }
 
 private:
@@ -99,15 +95,10 @@ private:
     }
 
     arena memory_;
-    allocation_counts counts_;
-    std::uint64_t objects_ = 0;
-    std::uint64_t bytes_ = 0;
-    std::uint64_t first_use_objects_ = 0;
-    std::uint64_t first_use_bytes_ = 0;
+    head& made_;  // in memory_; rows_ become its rows last, because nothing destroys these
     text_out message_;
     text_out saved_to_;
     snapshot rows_;
-    bool has_rows_ = false;
 };
 
 }  // namespace detail

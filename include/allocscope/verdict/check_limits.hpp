@@ -33,28 +33,22 @@ struct broken_limit {
     evidence rows = evidence::allocated;
 };
 
-// The limits of a budget that were broken. The rows of the message explain the first.
-struct broken_limits {
-    broken_limit each[5];
-    std::size_t count = 0;
-};
+inline void add_if_broken(list<broken_limit>& found, const char* field, std::uint64_t seen,
+                          const count_range& allowed, bool counts_bytes, evidence rows) {
+    if (seen >= allowed.least && seen <= allowed.most) return;
+    found.push_back({field, seen, allowed, counts_bytes, rows});
+}
 
-inline broken_limits find_broken(const check_limits& limits, const allocation_counts& counts) {
-    const broken_limit all[] = {
-        {"allocations", counts.allocations, limits.allocations, false, evidence::allocated},
-        {"bytes", counts.bytes_allocated, limits.bytes, true, evidence::allocated},
-        {"peak_bytes", counts.peak_bytes, limits.peak_bytes, true, evidence::allocated},
-        {"live_objects", counts.live_objects(), limits.live_objects, false, evidence::alive},
-        {"live_bytes", counts.live_bytes(), limits.live_bytes, true, evidence::alive},
-    };
-    broken_limits found;
-    for (const broken_limit& limit : all) {
-        const count_range& allowed = limit.allowed;
-        if (limit.seen < allowed.least || limit.seen > allowed.most) {
-            found.each[found.count++] = limit;
-        }
-    }
-    return found;
+// Adds the limits of a budget that were broken. The rows of the message explain the first.
+inline void find_broken(list<broken_limit>& found, const check_limits& limits,
+                        const allocation_counts& counts) {
+    constexpr evidence allocated = evidence::allocated;
+    constexpr evidence alive = evidence::alive;
+    add_if_broken(found, "allocations", counts.allocations, limits.allocations, false, allocated);
+    add_if_broken(found, "bytes", counts.bytes_allocated, limits.bytes, true, allocated);
+    add_if_broken(found, "peak_bytes", counts.peak_bytes, limits.peak_bytes, true, allocated);
+    add_if_broken(found, "live_objects", counts.live_objects(), limits.live_objects, false, alive);
+    add_if_broken(found, "live_bytes", counts.live_bytes(), limits.live_bytes, true, alive);
 }
 
 inline void write_allowed(text_out& out, const count_range& allowed) {
@@ -72,14 +66,12 @@ inline void write_allowed(text_out& out, const count_range& allowed) {
 }
 
 // If there are rows, the line also says what they are.
-inline void write_budget_headline(text_out& out, const broken_limits& broken, const char* name,
+inline void write_budget_headline(text_out& out, const list<broken_limit>& broken, const char* name,
                                   const snapshot& rows, evidence rows_are) {
-    out << "budget";
-    write_quoted(out, name);
-    for (std::size_t i = 0; i < broken.count; ++i) {
-        const broken_limit& limit = broken.each[i];
-        out << (i == 0 ? ": " : "; ") << limit.field << " is " << decimal{limit.seen}
-            << ", allowed ";
+    write_heading(out, "budget", name);
+    for (const broken_limit& limit : broken) {
+        out << (&limit == broken.begin() ? "" : "; ") << limit.field << " is "
+            << decimal{limit.seen} << ", allowed ";
         write_allowed(out, limit.allowed);
     }
     if (rows.empty()) return;
@@ -89,9 +81,7 @@ inline void write_budget_headline(text_out& out, const broken_limits& broken, co
 inline void write_leak_headline(text_out& out, const check_request& asked, const char* name,
                                 std::uint64_t objects, std::uint64_t bytes) {
     const bool is_repeated = asked.kind == check_kind::repeated_leaks;
-    out << "leak check";
-    write_quoted(out, name);
-    out << ": ";
+    write_heading(out, "leak check", name);
     if (is_repeated) {
         out << "each of ";
         write_count(out, asked.runs, "run", "runs");
@@ -99,9 +89,7 @@ inline void write_leak_headline(text_out& out, const check_request& asked, const
         objects = asked.added_objects;
         bytes = asked.added_bytes;
     }
-    write_count(out, objects, "object", "objects");
-    out << " with ";
-    write_count(out, bytes, "byte", "bytes");
+    write_sums(out, objects, bytes);
     out << (is_repeated ? " more alive" : objects == 1 ? " is still alive" : " are still alive");
     const count_range& allowed = asked.limits.live_objects;
     out << (objects < allowed.least ? ", expected " : ", allowed ");

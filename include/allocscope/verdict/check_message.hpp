@@ -51,6 +51,20 @@ inline void write_quoted(text_out& out, const char* name) {
     out << '"';
 }
 
+// The beginning of a message: `budget "session": `.
+inline void write_heading(text_out& out, const char* what, const char* name) {
+    out << what;
+    write_quoted(out, name);
+    out << ": ";
+}
+
+// "2 objects with 64 bytes".
+inline void write_sums(text_out& out, std::uint64_t objects, std::uint64_t bytes) {
+    write_count(out, objects, "object", "objects");
+    out << " with ";
+    write_count(out, bytes, "byte", "bytes");
+}
+
 // " in session::login": without parameters and template arguments, which would make the lines long.
 // The evidence file has them.
 inline void write_in_function(text_out& out, arena& scratch, const char* function) {
@@ -118,6 +132,14 @@ inline bool runs_a_test(text function) noexcept {
            !symbolize::listed_start(function, runners).empty();
 }
 
+// "called from src/main.cpp:12 in main", on a line of its own.
+inline void write_caller(text_out& out, arena& scratch, const char* indent, const char* how,
+                         const snapshot::frame& frame) {
+    out << '\n' << indent << "    " << how;
+    write_file_line(out, frame.file, frame.line);
+    write_in_function(out, scratch, frame.function);
+}
+
 inline void write_times(text_out& out, std::uint64_t times) {
     if (times > 1) out << ", " << decimal{times} << " times";
 }
@@ -147,18 +169,14 @@ inline void write_callers(text_out& out, arena& scratch, const snapshot::row& ro
         times = 1;
         last = &frame;
         files[++shown] = frame.file;
-        out << '\n' << indent << "    called from ";
-        write_file_line(out, frame.file, frame.line);
-        write_in_function(out, scratch, frame.function);
+        write_caller(out, scratch, indent, "called from ", frame);
     }
     write_times(out, times);
     if (outermost == nullptr) return;
     for (const char* file : files) {
         if (std::strcmp(file, outermost->file) == 0) return;
     }
-    out << '\n' << indent << "    further out, from ";
-    write_file_line(out, outermost->file, outermost->line);
-    write_in_function(out, scratch, outermost->function);
+    write_caller(out, scratch, indent, "further out, from ", *outermost);
 }
 
 // Writes a row without its callers.
@@ -191,19 +209,16 @@ inline void write_place_and_callers(text_out& out, arena& scratch, const snapsho
 // fewer objects than `least` are left out, unless there are no others.
 inline void write_top_rows(text_out& out, arena& scratch, const snapshot& rows, bool by_bytes,
                            const char* indent = "", std::uint64_t least = 0) {
-    list<const snapshot::row*> order{scratch};
+    struct weighed_row {
+        const snapshot::row* row;
+        std::uint64_t weight;
+    };
+    list<weighed_row> order{scratch};
     for (const snapshot::row& row : rows) {
-        if (row.objects >= least) order.push_back(&row);
+        if (row.objects >= least) order.push_back({&row, by_bytes ? row.bytes : row.objects});
     }
     if (order.empty() && least != 0) return write_top_rows(out, scratch, rows, by_bytes, indent);
-    if (by_bytes) {
-        sort(order,
-             [](const snapshot::row* a, const snapshot::row* b) { return a->bytes > b->bytes; });
-    } else {
-        sort(order, [](const snapshot::row* a, const snapshot::row* b) {
-            return a->objects > b->objects;
-        });
-    }
+    sort(order, [](const weighed_row& a, const weighed_row& b) { return a.weight > b.weight; });
     const char* mark = rows.info().record == recording::sampled ? "~" : "";
     for (std::size_t i = 0; i < order.size(); ++i) {
         if (i == message_rows) {
@@ -211,8 +226,9 @@ inline void write_top_rows(text_out& out, arena& scratch, const snapshot& rows, 
             write_count(out, order.size() - i, "more place", "more places");
             return;
         }
-        write_row(out, scratch, *order[i], mark, indent);
-        write_callers(out, scratch, *order[i], indent);
+        const snapshot::row& row = *order[i].row;
+        write_row(out, scratch, row, mark, indent);
+        write_callers(out, scratch, row, indent);
     }
 }
 

@@ -92,9 +92,7 @@ inline bool is_estimated(window_id id) noexcept {
 // If the numbers pass but events are missing in them, the check fails.
 inline check_data* passed_unless_lost(check_block& made, const char* name) {
     if (const std::uint64_t lost = made.counts().lost_events) {
-        made.message() << "check";
-        write_quoted(made.message(), name);
-        made.message() << ": ";
+        write_heading(made.message(), "check", name);
         write_count(made.message(), lost, "event was", "events were");
         made.message() << " not recorded, so nothing is certain; stats() tells why";
     }
@@ -105,9 +103,7 @@ inline check_data* passed_unless_lost(check_block& made, const char* name) {
 inline void write_first_use(text_out& out, const object_sum& first_use) {
     if (first_use.objects == 0) return;
     out << "\n  not counted: ";
-    write_count(out, first_use.objects, "object", "objects");
-    out << " with ";
-    write_count(out, first_use.bytes, "byte", "bytes");
+    write_sums(out, first_use.objects, first_use.bytes);
     out << " of function-local statics, made at their first use";
 }
 
@@ -125,10 +121,11 @@ inline check_data* check_budget_of(arena& scratch, const check_request& asked, c
     const bool is_open = asked.window != 0;
     const allocation_counts counts = is_open ? counts_now(asked.window) : asked.counts;
     check_block made{counts};
-    const broken_limits broken = find_broken(asked.limits, counts);
-    if (broken.count == 0) return passed_unless_lost(made, name);
+    list<broken_limit> broken{scratch};
+    find_broken(broken, asked.limits, counts);
+    if (broken.empty()) return passed_unless_lost(made, name);
     // Nothing but what is alive is known about a closed window.
-    const evidence wanted = is_open ? broken.each[0].rows : evidence::alive;
+    const evidence wanted = is_open ? broken[0].rows : evidence::alive;
     seen_window seen;
     if (is_open) {
         seen = look_at(scratch, asked, leak_patterns{scratch}, wanted);
@@ -137,7 +134,17 @@ inline check_data* check_budget_of(arena& scratch, const check_request& asked, c
         seen.rows = *asked.rows;
     }
     write_budget_headline(made.message(), broken, name, seen.rows, wanted);
-    return failed(made, scratch, seen, broken.each[0].counts_bytes, name);
+    return failed(made, scratch, seen, broken[0].counts_bytes, name);
+}
+
+// Tells the result what is alive and not expected.
+inline seen_window look_at_leaks(check_block& made, arena& scratch, const check_request& asked,
+                                 const leak_patterns& expected) {
+    seen_window seen = look_at(scratch, asked, expected, evidence::alive);
+    made.set_counts(seen.counts);
+    made.set_unexpected(seen.objects, seen.bytes);
+    made.set_first_use(seen.first_use.objects, seen.first_use.bytes);
+    return seen;
 }
 
 // Checks that what is alive and not expected is within the limits.
@@ -148,19 +155,15 @@ inline check_data* check_leaks_of(arena& scratch, const check_request& asked,
     made.set_unexpected(counts.live_objects(), counts.live_bytes());
     // Some of the live objects may be expected by name. So if a least is set, only the rows tell
     // whether it is reached.
-    if (asked.limits.live_objects.least == 0 &&
-        !has_leaked(asked, counts.live_objects(), counts.live_bytes())) {
+    const bool wants_leaks = asked.limits.live_objects.least != 0;
+    if (!wants_leaks && !has_leaked(asked, counts.live_objects(), counts.live_bytes())) {
         return passed_unless_lost(made, name);
     }
-    const seen_window seen = look_at(scratch, asked, expected, evidence::alive);
-    made.set_counts(seen.counts);
-    made.set_unexpected(seen.objects, seen.bytes);
-    made.set_first_use(seen.first_use.objects, seen.first_use.bytes);
-    if (!has_leaked(asked, seen.objects, seen.bytes)) return passed_unless_lost(made, name);
+    const seen_window seen = look_at_leaks(made, scratch, asked, expected);
     // A user who requires a number of leaks may count objects of statics among them.
-    const bool wants_leaks = asked.limits.live_objects.least != 0;
-    if (wants_leaks && !has_leaked(asked, seen.objects + seen.first_use.objects,
-                                   seen.bytes + seen.first_use.bytes)) {
+    if (!has_leaked(asked, seen.objects, seen.bytes) ||
+        (wants_leaks && !has_leaked(asked, seen.objects + seen.first_use.objects,
+                                    seen.bytes + seen.first_use.bytes))) {
         return passed_unless_lost(made, name);
     }
     write_leak_headline(made.message(), asked, name, seen.objects, seen.bytes);
@@ -179,10 +182,7 @@ inline check_data* check_runs_of(arena& scratch, const check_request& asked,
     if (!is_one_run && !has_leaked(asked, asked.added_objects, asked.added_bytes)) {
         return passed_unless_lost(made, name);
     }
-    const seen_window seen = look_at(scratch, asked, expected, evidence::alive);
-    made.set_counts(seen.counts);
-    made.set_unexpected(seen.objects, seen.bytes);
-    made.set_first_use(seen.first_use.objects, seen.first_use.bytes);
+    const seen_window seen = look_at_leaks(made, scratch, asked, expected);
     if (is_one_run) return made.finish();
     write_leak_headline(made.message(), asked, name, seen.objects, seen.bytes);
     // What every run added are as many objects as there were runs.
@@ -212,9 +212,8 @@ inline check_data* check_now(arena& scratch, const check_request& asked) {
     const char* name = is_open ? name_of_window(scratch, asked.window) : asked.rows->info().name;
     if (is_open ? is_estimated(asked.window) : asked.rows->info().record == recording::sampled) {
         check_block made{{}};
-        made.message() << "check";
-        write_quoted(made.message(), name);
-        made.message() << ": a sampled window has estimates only; open it with"
+        write_heading(made.message(), "check", name);
+        made.message() << "a sampled window has estimates only; open it with"
                           " recording::exact or recording::counters";
         return made.finish();
     }

@@ -118,14 +118,10 @@ inline bool is_expected_stack(const check_request& asked, leak_question question
     return true;
 }
 
-// Keeps only the sites for which `is_expected(site, addresses)` is false.
-template <class IsExpected>
-void drop_sites(live_window& window, const IsExpected& is_expected) {
+inline void drop_expected_sites(live_window& window) {
     std::size_t kept = 0;
     for (const live_site& site : window.sites) {
-        if (!is_expected(site, window.frames.data() + site.first_frame)) {
-            window.sites[kept++] = site;
-        }
+        if (!site.is_expected) window.sites[kept++] = site;
     }
     window.sites.cut(kept);
 }
@@ -136,16 +132,18 @@ inline void drop_expected_by_symbols(name_book& book, live_window& window,
                                      const check_request& asked) {
     book.refresh();
     bool has_read = false;
-    drop_sites(window, [&](const live_site& site, const std::uintptr_t* addresses) {
-        const known_stack stack = stack_of(site, addresses);
-        if (book.knows(stack, library_rule)) return false;
+    for (live_site& site : window.sites) {
+        const known_stack stack = stack_of(site, window.frames.data() + site.first_frame);
+        if (book.knows(stack, library_rule)) continue;
         has_read = true;
         arena& scratch = window.scratch;
         const borrowed_memory meanwhile{scratch};
         const symbol_stack names = book.symbols_of(scratch, stack, library_rule);
-        return is_expected_stack(asked, asked.is_expected_by_symbols,
-                                 {names.frames.data(), names.frames.size(), names.user_frame, "?"});
-    });
+        site.is_expected =
+            is_expected_stack(asked, asked.is_expected_by_symbols,
+                              {names.frames.data(), names.frames.size(), names.user_frame, "?"});
+    }
+    drop_expected_sites(window);
     if (has_read && window.sites.empty()) book.rest();
 }
 
@@ -193,15 +191,16 @@ inline object_sum drop_first_use(live_window& window) {
         });
     }
     object_sum dropped;
-    drop_sites(window, [&](const live_site& site, const std::uintptr_t* addresses) {
-        for (std::uint32_t i = 0; i < site.frame_count; ++i) {
-            if (*known.find(addresses[i]) == 0) continue;
-            dropped.objects += site.objects;
-            dropped.bytes += site.bytes;
-            return true;
+    for (live_site& site : window.sites) {
+        const std::uintptr_t* addresses = window.frames.data() + site.first_frame;
+        for (std::uint32_t i = 0; i < site.frame_count && !site.is_expected; ++i) {
+            site.is_expected = *known.find(addresses[i]) != 0;
         }
-        return false;
-    });
+        if (!site.is_expected) continue;
+        dropped.objects += site.objects;
+        dropped.bytes += site.bytes;
+    }
+    drop_expected_sites(window);
     return dropped;
 }
 
@@ -210,9 +209,11 @@ inline object_sum drop_expected(name_book& book, live_window& window, const leak
                                 const check_request& asked) {
     if (asked.is_expected != nullptr) {
         const expected_beginnings& known = beginnings_of_process();
-        drop_sites(window, [&](const live_site& site, const std::uintptr_t* addresses) {
-            return known.fits(asked, addresses, site.frame_count);
-        });
+        for (live_site& site : window.sites) {
+            const std::uintptr_t* addresses = window.frames.data() + site.first_frame;
+            site.is_expected = known.fits(asked, addresses, site.frame_count);
+        }
+        drop_expected_sites(window);
     }
     if (asked.is_expected_by_symbols != nullptr && !window.sites.empty()) {
         drop_expected_by_symbols(book, window, asked);
@@ -222,13 +223,14 @@ inline object_sum drop_expected(name_book& book, live_window& window, const leak
         return first_use;
     }
     const list<named_stack*> stacks = name_stacks(book, window, library_rule);
-    std::size_t at = 0;
-    drop_sites(window, [&](const live_site&, const std::uintptr_t*) {
-        const named_stack& stack = *stacks[at++];
-        return expected.fits(stack) ||
-               is_expected_stack(asked, asked.is_expected,
-                                 {stack.frames, stack.frame_count, stack.maker_frame, stack.type});
-    });
+    for (std::size_t i = 0; i < stacks.size(); ++i) {
+        const named_stack& stack = *stacks[i];
+        window.sites[i].is_expected =
+            expected.fits(stack) ||
+            is_expected_stack(asked, asked.is_expected,
+                              {stack.frames, stack.frame_count, stack.maker_frame, stack.type});
+    }
+    drop_expected_sites(window);
     return first_use;
 }
 

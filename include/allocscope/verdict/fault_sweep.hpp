@@ -105,9 +105,7 @@ inline void write_problem(text_out& out, arena& scratch, const fault_run& run,
     }
     if (run.leaked_objects == 0) return;
     out << ": ";
-    write_count(out, run.leaked_objects, "object", "objects");
-    out << " with ";
-    write_count(out, run.leaked_bytes, "byte", "bytes");
+    write_sums(out, run.leaked_objects, run.leaked_bytes);
     out << " left alive";
     write_top_rows(out, scratch, left, false, "  ");
 }
@@ -154,9 +152,7 @@ inline check_data* verdict_of(sweep_block& sweep, bool gave_up) {
     const std::uint64_t bad = sweep.data.bad_runs;
     if (bad == 0 && !gave_up && sweep.lost == 0) return made.finish();
     text_out& message = made.message();
-    message << "fault sweep";
-    write_quoted(message, sweep.name);
-    message << ": ";
+    write_heading(message, "fault sweep", sweep.name);
     if (bad != 0) {
         message << decimal{bad} << " of ";
         write_count(message, sweep.runs.size(), "run", "runs");

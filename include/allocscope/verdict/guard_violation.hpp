@@ -73,16 +73,15 @@ inline check_data* describe_violation(const guard_watch& watch, const watched_ev
     const snapshot rows =
         snapshot_of_event(scratch, name, counts, event.bytes, event.frames, event.frame_count);
     check_block made{counts};
-    made.message() << "no_allocation_guard";
-    write_quoted(made.message(), name);
-    made.message() << ": ";
+    text_out& message = made.message();
+    write_heading(message, "no_allocation_guard", name);
     if (event.is_free) {
-        made.message() << "memory was freed";
-        write_place_and_callers(made.message(), scratch, rows[0]);
+        message << "memory was freed";
+        write_place_and_callers(message, scratch, rows[0]);
     } else {
-        write_count(made.message(), event.bytes, "byte was", "bytes were");
-        made.message() << " allocated";
-        write_top_rows(made.message(), scratch, rows, false);
+        write_count(message, event.bytes, "byte was", "bytes were");
+        message << " allocated";
+        write_top_rows(message, scratch, rows, false);
     }
     made.keep_rows(rows);
     made.save_evidence(name);

@@ -5637,13 +5637,15 @@ ALLOCSCOPE_NOINLINE bool inflater::read_codes() noexcept {
            distances_.build(lengths + literals, distances, true);
 }
 
+// The least lengths and distances of their codes.
+ALLOCSCOPE_HIDDEN inline constexpr std::uint16_t inflated_lengths[] = {
+    3,  4,  5,  6,  7,  8,  9,  10, 11,  13,  15,  17,  19,  23, 27,
+    31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258};
+ALLOCSCOPE_HIDDEN inline constexpr std::uint16_t inflated_distances[] = {
+    1,   2,   3,   4,   5,   7,    9,    13,   17,   25,   33,   49,   65,    97,    129,
+    193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
+
 ALLOCSCOPE_NOINLINE void inflater::coded() noexcept {
-    constexpr std::uint16_t lengths[] = {3,  4,  5,  6,   7,   8,   9,   10,  11, 13,
-                                         15, 17, 19, 23,  27,  31,  35,  43,  51, 59,
-                                         67, 83, 99, 115, 131, 163, 195, 227, 258};
-    constexpr std::uint16_t distances[] = {
-        1,   2,   3,   4,   5,   7,    9,    13,   17,   25,   33,   49,   65,    97,    129,
-        193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
     while (!is_failed_) {
         fill();
         const inflate_codes::found found = literals_.find(window_);
@@ -5658,13 +5660,13 @@ ALLOCSCOPE_NOINLINE void inflater::coded() noexcept {
         const unsigned length_code = found.symbol - 257;
         if (length_code > 28) break;
         const unsigned more = length_code < 8 || length_code == 28 ? 0 : (length_code - 4) / 4;
-        std::uint64_t length = lengths[length_code] + take(more);
+        std::uint64_t length = inflated_lengths[length_code] + take(more);
         fill();
         const inflate_codes::found back = distances_.find(window_);
         if (back.bits == 0 || back.symbol > 29) break;
         drop(back.bits);
         const unsigned more_back = back.symbol < 4 ? 0 : (back.symbol - 2) / 2;
-        const std::uint64_t distance = distances[back.symbol] + take(more_back);
+        const std::uint64_t distance = inflated_distances[back.symbol] + take(more_back);
         if (distance > done_ || length > size_ - done_) break;
         const std::uint8_t* from = out_ + done_ - distance;
         std::uint8_t* to = out_ + done_;
@@ -6123,6 +6125,13 @@ private:
         return bytes;
     }
 
+    // Null if memory was refused.
+    static std::uint8_t* bytes_or_null(arena& memory, std::uint64_t size) {
+        void* bytes = nullptr;
+        is_done_with_memory([&] { bytes = memory.allocate(size); });
+        return static_cast<std::uint8_t*>(bytes);
+    }
+
     // A compressed section begins with the kind of compression and the uncompressed length.
     static detail::byte_view unpacked(arena& memory, detail::byte_view compressed,
                                       std::uint64_t most) {
@@ -6138,9 +6147,8 @@ private:
         if (!in.ok() || !is_known || compressed.size < head_bytes || size == 0 || size > most)
             return {};
         if (kind == zlib && size / detail::largest_inflation > compressed.size) return {};
-        void* bytes = nullptr;
-        if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
-        auto* out = static_cast<std::uint8_t*>(bytes);
+        std::uint8_t* out = bytes_or_null(memory, size);
+        if (out == nullptr) return {};
         const detail::byte_view stream = compressed.part(head_bytes, compressed.size - head_bytes);
         const bool is_whole = unpack_zstd != nullptr ? unpack_zstd(stream, out, size)
                                                      : detail::inflate(stream, out, size);
@@ -6155,12 +6163,12 @@ private:
             return {};
         }
         if (path_ == nullptr) return memory_.part(offset, size);
-        void* bytes = nullptr;
-        if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
+        std::uint8_t* bytes = bytes_or_null(memory, size);
+        if (bytes == nullptr) return {};
         const detail::file_reader file{path_};
         if (!file.is_open() || !file.identity().equals(identity_)) return {};
         if (file.read_at(offset, bytes, size) != size) return {};
-        return {static_cast<const std::uint8_t*>(bytes), size};
+        return {bytes, size};
     }
 
     void read_tables(arena& memory) {
@@ -7206,7 +7214,7 @@ ALLOCSCOPE_INLINE bool opens_scope(std::uint16_t tag) noexcept {
            tag == detail::dwarf::tag_subprogram;
 }
 
-ALLOCSCOPE_INLINE bool names_a_type(std::uint16_t tag) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool names_a_type(std::uint16_t tag) noexcept {
     return tag == detail::dwarf::tag_class_type || tag == detail::dwarf::tag_structure_type ||
            tag == detail::dwarf::tag_union_type || tag == detail::dwarf::tag_enumeration_type ||
            tag == detail::dwarf::tag_typedef || tag == detail::dwarf::tag_namespace ||
@@ -7662,30 +7670,35 @@ private:
     table<std::uint64_t, const abbreviation_table*> abbreviations_;
 };
 
+struct wanted_section {
+    const char* name;
+    detail::byte_view detail::dwarf_sections::*bytes;
+    detail::late_bytes* detail::dwarf_sections::*late;  // null: it is read at once
+};
+ALLOCSCOPE_HIDDEN inline constexpr wanted_section wanted_sections[] = {
+    {".debug_info", &detail::dwarf_sections::info, &detail::dwarf_sections::late_info},
+    {".debug_abbrev", &detail::dwarf_sections::abbreviations, nullptr},
+    {".debug_str", &detail::dwarf_sections::strings, &detail::dwarf_sections::late_strings},
+    {".debug_line", &detail::dwarf_sections::lines, &detail::dwarf_sections::late_lines},
+    {".debug_line_str", &detail::dwarf_sections::line_strings, nullptr},
+    {".debug_ranges", &detail::dwarf_sections::ranges, nullptr},
+    {".debug_rnglists", &detail::dwarf_sections::range_lists, nullptr},
+    {".debug_addr", &detail::dwarf_sections::addresses, nullptr},
+    {".debug_str_offsets", &detail::dwarf_sections::string_offsets, nullptr}};
+
 ALLOCSCOPE_NOINLINE detail::dwarf_sections debug_units::read_sections(arena& memory,
                                                                       const object_bytes& object,
                                                                       text suffix, bool is_late) {
     detail::dwarf_sections sections;
-    const struct {
-        const char* name;
-        detail::byte_view& bytes;
-        detail::late_bytes** late;  // null: it is read at once
-    } wanted[] = {{".debug_info", sections.info, &sections.late_info},
-                  {".debug_abbrev", sections.abbreviations, nullptr},
-                  {".debug_str", sections.strings, &sections.late_strings},
-                  {".debug_line", sections.lines, &sections.late_lines},
-                  {".debug_line_str", sections.line_strings, nullptr},
-                  {".debug_ranges", sections.ranges, nullptr},
-                  {".debug_rnglists", sections.range_lists, nullptr},
-                  {".debug_addr", sections.addresses, nullptr},
-                  {".debug_str_offsets", sections.string_offsets, nullptr}};
     std::uint64_t total = 0;
     arena scratch;
-    for (const auto& each : wanted) {
-        each.bytes = object.read(memory, object.find(joined(scratch, each.name, suffix).data()),
-                                 most_bytes - total, is_late ? each.late : nullptr);
-        const bool is_read = each.late == nullptr || *each.late == nullptr;
-        if (is_read) total += each.bytes.size;
+    for (const wanted_section& each : wanted_sections) {
+        detail::byte_view& bytes = sections.*each.bytes;
+        detail::late_bytes** late = each.late != nullptr ? &(sections.*each.late) : nullptr;
+        bytes = object.read(memory, object.find(joined(scratch, each.name, suffix).data()),
+                            most_bytes - total, is_late ? late : nullptr);
+        const bool is_read = late == nullptr || *late == nullptr;
+        if (is_read) total += bytes.size;
     }
     return sections;
 }
@@ -7727,12 +7740,12 @@ ALLOCSCOPE_NOINLINE void debug_units::read_units(const debug_unit* skeleton) {
     arena scratch;
     step_budget budget{fresh_budget()};
     step_budget abbreviation_budget{65536 + std::uint64_t{4} * sections_.abbreviations.size};
-    debug_unit unit;
-    for (std::uint64_t offset = 0; offset < sections_.info.size; offset = unit.header.end) {
-        unit = {};
-        detail::want(sections_.late_info, offset, first_bytes);
-        if (!detail::read_dwarf_unit(sections_.info, offset, unit.header)) break;
+    for (std::uint64_t offset = 0; offset < sections_.info.size;) {
+        debug_unit unit;
         detail::dwarf_unit& header = unit.header;
+        detail::want(sections_.late_info, offset, first_bytes);
+        if (!detail::read_dwarf_unit(sections_.info, offset, header)) break;
+        offset = header.end;
         if (header.first_entry >= header.end) continue;
         read_first_entry(unit, scratch, budget, abbreviation_budget);
         const bool is_part_of_skeleton = skeleton != nullptr && header.split_id != 0 &&
@@ -22611,6 +22624,8 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 struct entry_name {
+    ALLOCSCOPE_NOINLINE entry_name() noexcept {}  // as in code_frame
+
     text function;  // demangled or put together; "": unknown
     text linkage;   // "" when the debug information has none
     // Where the function is declared: the number of a file in the unit's line program, and the
@@ -22623,6 +22638,10 @@ struct entry_name {
     bool may_be_implicit = false;  // the debug information does not say
 };
 
+// In linker names: constructors, assignments, inherited constructors, destructors.
+ALLOCSCOPE_HIDDEN inline constexpr const char* marks_of_special_members[] = {
+    "C1E", "C2E", "C4E", "aSE", "CI1", "CI2", "CI4", "D0Ev", "D1Ev", "D2Ev", "D4Ev"};
+
 // Whether a linker name may be that of a constructor, destructor or assignment. Other functions
 // that the debug information calls artificial have lines of the user's: what initialises a file's
 // globals, the body of a coroutine, the body of a lambda. A lambda in a constructor has the
@@ -22631,9 +22650,7 @@ inline bool is_special_member(text linkage) noexcept {
     const std::size_t call = linkage.rfind(text{"_cl"});
     const bool is_call = call != text::npos && linkage.substr(call + 3).find_first_of("EI") == 0;
     if (is_call) linkage.remove_prefix(call);
-    constexpr text kinds[] = {"C1E", "C2E",  "C4E",  "aSE",  "CI1", "CI2",
-                              "CI4", "D0Ev", "D1Ev", "D2Ev", "D4Ev"};
-    for (const text kind : kinds) {
+    for (const char* kind : marks_of_special_members) {
         if (linkage.contains(kind)) return true;
     }
     return false;
@@ -23210,6 +23227,9 @@ ALLOCSCOPE_COOL_BEGIN
 namespace symbolize {
 
 struct code_frame {
+    // Without it g++ writes all members at each place that makes a frame.
+    ALLOCSCOPE_NOINLINE code_frame() noexcept {}
+
     text function;      // demangled; "" when unknown
     text linkage_name;  // the linker's name; "" when the debug information has none
     text file;          // with its directory, as the debug information has it; "" unknown
@@ -23282,19 +23302,19 @@ struct code_location {
     list<code_frame> frames;
 };
 
+ALLOCSCOPE_HIDDEN inline constexpr const char* names_of_system_libraries[] = {
+    "libc.so",      "libc-2",      "libstdc++.so",   "libc++.so",
+    "libc++abi.so", "libgcc_s.so", "libm.so",        "libpthread.so",
+    "libdl.so",     "librt.so",    "ld-linux",       "liballocscope_preload.so",
+    "libgomp.so",   "libomp.so",   "libgfortran.so", "libquadmath.so"};
+
 // Whether a file is a library of the C and C++ implementation, or of a compiler's runtime, or the
 // loader, by its name. No row needs a line of these, so their debug information is not read even if
 // it is installed.
 inline bool is_system_library(text path) noexcept {
-    const std::size_t slash = path.rfind('/');
-    if (slash != text::npos) path.remove_prefix(slash + 1);
-    constexpr const char* names[] = {
-        "libc.so",      "libc-2",      "libstdc++.so",   "libc++.so",
-        "libc++abi.so", "libgcc_s.so", "libm.so",        "libpthread.so",
-        "libdl.so",     "librt.so",    "ld-linux",       "liballocscope_preload.so",
-        "libgomp.so",   "libomp.so",   "libgfortran.so", "libquadmath.so"};
-    for (const text name : names) {
-        if (path.starts_with(name)) return true;
+    const text file = file_name_of(path);
+    for (const char* name : names_of_system_libraries) {
+        if (file.starts_with(name)) return true;
     }
     return false;
 }
@@ -24441,11 +24461,13 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
+ALLOCSCOPE_HIDDEN inline constexpr const char* names_of_malloc_family[] = {
+    "malloc",        "calloc",   "realloc", "reallocarray",
+    "aligned_alloc", "memalign", "strdup",  "strndup"};
+
 // Whether a demangled name is that of operator new, or of one of malloc's family.
 inline bool is_allocating(text name) noexcept {
-    const text others[] = {"malloc",        "calloc",   "realloc", "reallocarray",
-                           "aligned_alloc", "memalign", "strdup",  "strndup"};
-    for (const text each : others) {
+    for (const char* each : names_of_malloc_family) {
         if (name == each) return true;
     }
     return name.starts_with("operator new");
@@ -25166,21 +25188,26 @@ public:
         return is_between || is_moved ? begin : here;
     }
 
-    // Whether `visit(number, begin, end)` is true for a piece of the function's code that has one
-    // of the places in the file; `number` says which.
-    template <class Visit>
-    bool any_code_of(text file, const source_places& places, const Visit& visit) const {
-        const line_table::row* at = rows_.last_before(function_.low);
-        if (at == nullptr) return false;
+    // A piece of the function's code that has one of the places in a file.
+    struct code_piece {
+        const line_table::row* row;  // null: there is no more
+        std::size_t place;           // the number of its place
+        std::uint64_t begin;
+        std::uint64_t end;
+    };
+    // The first piece behind another one, or of the function if that is null.
+    code_piece next_piece(const line_table::row* behind, text file,
+                          const source_places& places) const {
+        const line_table::row* at =
+            behind != nullptr ? behind + 1 : rows_.last_before(function_.low);
         const line_table::row* const last = rows_.last_before(function_.high - 1);
-        for (; at <= last; ++at) {
+        for (; at != nullptr && at <= last; ++at) {
             const std::size_t number = places.find(at->line, at->column);
-            if (number == places.count()) continue;
-            if (lines_.path_of(at->file, texts_) != file) continue;
+            if (number == places.count() || lines_.path_of(at->file, texts_) != file) continue;
             const std::uint64_t end = at < last ? rows_.address_of(at[1]) : function_.high;
-            if (visit(number, rows_.address_of(*at), end)) return true;
+            return {at, number, rows_.address_of(*at), end};
         }
-        return false;
+        return {nullptr, 0, 0, 0};
     }
 
 private:
@@ -25659,6 +25686,8 @@ namespace symbolize {
 // What is known about the module to which the file should belong. All members keep their defaults
 // if there is no module.
 struct expected_file {
+    ALLOCSCOPE_NOINLINE expected_file() noexcept {}  // as in code_frame
+
     detail::build_id id;            // if there is one, the other members do not matter
     std::uint64_t inode = 0;        // 0: not known
     std::uint64_t fingerprint = 0;  // 0: there is none
@@ -25683,30 +25712,21 @@ public:
 
     // The build id of the file; unknown if the file cannot be read.
     ALLOCSCOPE_INLINE detail::build_id build_id() {
-        return is_readable() ? object_->id() : detail::build_id{};
+        return is_readable() ? parts_->object->id() : detail::build_id{};
     }
 
     // Frees the memory; the next question reads the file again.
     void release() {
-        object_ = nullptr;
-        debug_ = nullptr;
-        symbols_ = nullptr;
-        units_ = nullptr;
-        names_ = nullptr;
-        functions_ = nullptr;
-        exits_ = nullptr;
-        symbol_names_ = {};
-        lines_ = {};
-        inlined_ = {};
-        splits_ = {};
-        types_ = {};
+        parts_ = nullptr;
         memory_.release();
     }
 
     std::size_t bytes_in_memory() const { return memory_.mapped_bytes(); }
 
     // Null if the file cannot be read. Valid until release(), as all that follows.
-    ALLOCSCOPE_INLINE const object_bytes* file() { return is_readable() ? object_ : nullptr; }
+    ALLOCSCOPE_INLINE const object_bytes* file() {
+        return is_readable() ? parts_->object : nullptr;
+    }
 
     // All that follows may be called only if is_readable() was true.
 
@@ -25725,46 +25745,49 @@ public:
     };
 
     const module_symbols& symbols() {
-        if (symbols_ == nullptr) {
-            symbols_ = memory_.make<module_symbols>(memory_, *object_, *debug_);
+        if (parts_->symbols == nullptr) {
+            parts_->symbols =
+                memory_.make<module_symbols>(memory_, *parts_->object, *parts_->debug);
         }
-        return *symbols_;
+        return *parts_->symbols;
     }
 
     debug_units& units() {
-        if (units_ == nullptr) package_ = {object_, debug_};
-        if (units_ == nullptr) units_ = memory_.make<debug_units>(memory_, *debug_);
-        if (names_ == nullptr) names_ = memory_.make<entry_names>(*units_, texts_);
-        return *units_;
+        if (parts_->units == nullptr) parts_->package = {parts_->object, parts_->debug};
+        if (parts_->units == nullptr)
+            parts_->units = memory_.make<debug_units>(memory_, *parts_->debug);
+        if (parts_->names == nullptr)
+            parts_->names = memory_.make<entry_names>(*parts_->units, texts_);
+        return *parts_->units;
     }
 
     entry_names& names() {
         units();
-        return *names_;
+        return *parts_->names;
     }
 
     module_functions& functions() {
-        if (functions_ == nullptr) {
-            functions_ = memory_.make<module_functions>(
-                units(), names(), *object_, this, [](void* contents, debug_unit& unit) {
+        if (parts_->functions == nullptr) {
+            parts_->functions = memory_.make<module_functions>(
+                units(), names(), *parts_->object, this, [](void* contents, debug_unit& unit) {
                     return static_cast<object_contents*>(contents)->describe(unit);
                 });
         }
-        return *functions_;
+        return *parts_->functions;
     }
 
     function_exits& exits() {
-        if (exits_ == nullptr) exits_ = memory_.make<function_exits>(functions());
-        return *exits_;
+        if (parts_->exits == nullptr) parts_->exits = memory_.make<function_exits>(functions());
+        return *parts_->exits;
     }
 
     // Whether code of other modules may reach the function that begins at an address by its name.
     bool is_exported(std::uint64_t begin) {
-        const detail::elf_section* section = object_->find(".dynsym");
+        const detail::elf_section* section = parts_->object->find(".dynsym");
         if (section == nullptr) return false;
         arena scratch;
         bool is_found = false;
-        detail::visit_elf_symbols(object_->read(scratch, section),
+        detail::visit_elf_symbols(parts_->object->read(scratch, section),
                                   [&](const detail::elf_symbol& symbol) {
                                       is_found = is_found || symbol.address == begin;
                                   });
@@ -25774,7 +25797,7 @@ public:
     // One line program may serve several units.
     const line_table& lines_of(const debug_unit& unit) {
         const std::uint64_t program = unit.has_lines ? unit.lines | unit.header.file : no_lines;
-        line_table*& known = lines_[program];
+        line_table*& known = parts_->lines[program];
         if (known == nullptr) {
             known = unit.has_lines ? memory_.make<line_table>(*unit.home, unit)
                                    : memory_.make<line_table>();
@@ -25783,10 +25806,12 @@ public:
     }
 
     described_unit describe(debug_unit& unit) {
-        if (*unit.split_name == '\0') return {units_, names_, &inlined_, &unit};
-        split_unit*& known = splits_[unit.header.first_entry];
+        if (*unit.split_name == '\0')
+            return {parts_->units, parts_->names, &parts_->inlined, &unit};
+        split_unit*& known = parts_->splits[unit.header.first_entry];
         if (known == nullptr) {
-            known = memory_.make<split_unit>(memory_, texts_, *units_, unit, package_);
+            known =
+                memory_.make<split_unit>(memory_, texts_, *parts_->units, unit, parts_->package);
         }
         return known->describe();
     }
@@ -25803,29 +25828,31 @@ public:
 
     // The types and namespaces that a unit describes, or the one that was split off from it.
     const type_names& types_of(const debug_unit& unit, const described_unit& described) {
-        type_names*& known = types_[unit.header.first_entry];
+        type_names*& known = parts_->types[unit.header.first_entry];
         if (known == nullptr) known = memory_.make<type_names>(*described.unit);
         return *known;
     }
 
-    // "read@@LIBRARY_2" becomes "read". The texts are valid until release().
-    symbol_name name_of(const char* symbol) {
-        if (symbol == nullptr) return {};
-        if (const symbol_name* known = symbol_names_.find(symbol)) return *known;
-        const text whole = symbol;
-        symbol_name name;
-        name.linkage = copy_of(memory_, whole.substr(0, whole.find('@')));
-        name.readable = demangled(memory_, name.linkage.data());
-        symbol_names_[symbol] = name;
+    // "read@@LIBRARY_2" becomes "read"; null has no name. Valid until the next call, but the texts
+    // until release().
+    symbol_name& name_of(const char* symbol) {
+        symbol_name& name = parts_->symbol_names[symbol];
+        if (symbol != nullptr && name.linkage.empty()) {
+            const text whole = symbol;
+            name.linkage = copy_of(memory_, whole.substr(0, whole.find('@')));
+            name.readable = demangled(memory_, name.linkage.data());
+        }
         return name;
     }
 
     // The same with texts that stay valid.
-    symbol_name kept_name_of(const char* symbol) {
-        symbol_name name = name_of(symbol);
-        if (symbol == nullptr || name.is_kept) return name;
-        name = {texts_.keep(name.readable), texts_.keep(name.linkage), true};
-        symbol_names_[symbol] = name;
+    const symbol_name& kept_name_of(const char* symbol) {
+        symbol_name& name = name_of(symbol);
+        if (!name.is_kept) {
+            name.readable = texts_.keep(name.readable);
+            name.linkage = texts_.keep(name.linkage);
+            name.is_kept = true;
+        }
         return name;
     }
 
@@ -25834,32 +25861,53 @@ public:
     ALLOCSCOPE_INLINE arena& memory() { return memory_; }
 
 private:
+    // What was read of the file. It lies in memory_.
+    struct parts {
+        parts(arena& memory, object_bytes& whole)
+            : object(&whole),
+              debug(&whole),
+              symbol_names(memory),
+              lines(memory),
+              inlined(memory),
+              splits(memory),
+              types(memory) {}
+
+        object_bytes* object;
+        object_bytes* debug;  // the file with the debug information: `object` or another
+        // Null until they are needed.
+        module_symbols* symbols = nullptr;
+        debug_units* units = nullptr;
+        entry_names* names = nullptr;
+        module_functions* functions = nullptr;
+        function_exits* exits = nullptr;
+        table<const void*, symbol_name> symbol_names;  // by the address of the name
+        table<std::uint64_t, line_table*> lines;       // by the offset of the line program
+        table<std::uint64_t, inlined_calls*> inlined;  // by the function's entry
+        table<std::uint64_t, split_unit*> splits;      // by the unit's first entry
+        table<std::uint64_t, type_names*> types;       // by the unit's first entry
+        package_place package;
+    };
+
     static constexpr std::uint64_t no_lines = ~std::uint64_t{0};
 
     // A file that was replaced between two readings is not believed either.
     void open() {
-        if (object_ != nullptr) return;
-        object_ = path_ == nullptr ? memory_.make<object_bytes>(memory_, file_)
-                                   : memory_.make<object_bytes>(memory_, path_);
-        debug_ = object_;
-        symbol_names_ = table<const void*, symbol_name>{memory_};
-        lines_ = table<std::uint64_t, line_table*>{memory_};
-        inlined_ = table<std::uint64_t, inlined_calls*>{memory_};
-        splits_ = table<std::uint64_t, split_unit*>{memory_};
-        types_ = table<std::uint64_t, type_names*>{memory_};
-        if (!was_open_) identity_ = object_->identity();
-        was_open_ = object_->is_readable();
-        is_trusted_ =
-            object_->is_readable() && object_->identity().equals(identity_) && is_expected();
-        const bool is_whole = object_->has(".debug_info") || path_ == nullptr;
+        if (parts_ != nullptr) return;
+        object_bytes& object = path_ == nullptr ? *memory_.make<object_bytes>(memory_, file_)
+                                                : *memory_.make<object_bytes>(memory_, path_);
+        parts_ = memory_.make<parts>(memory_, object);
+        if (!was_open_) identity_ = object.identity();
+        was_open_ = object.is_readable();
+        is_trusted_ = object.is_readable() && object.identity().equals(identity_) && is_expected();
+        const bool is_whole = object.has(".debug_info") || path_ == nullptr;
         if (is_whole || !is_trusted_ || is_system_library(expected_.loader_path)) return;
-        object_bytes* separate = debug_file_search{memory_, *object_, path_}.find();
-        if (separate != nullptr) debug_ = separate;
+        object_bytes* separate = debug_file_search{memory_, object, path_}.find();
+        if (separate != nullptr) parts_->debug = separate;
     }
 
     // If the module has an id, a file without id does not belong to it.
     bool is_expected() const {
-        const detail::build_id& id = object_->id();
+        const detail::build_id& id = parts_->object->id();
         if (expected_.id.known()) return id.equals(expected_.id);
         if (expected_.is_known_by_id) {
             return id.known() && detail::fingerprint_of(id) == expected_.fingerprint;
@@ -25881,20 +25929,7 @@ private:
     bool was_open_ = false;
     bool is_trusted_ = false;
     arena memory_;
-    // Null until they are needed, and after release(). They lie in memory_.
-    object_bytes* object_ = nullptr;
-    object_bytes* debug_ = nullptr;  // the file with the debug information: object_ or another
-    module_symbols* symbols_ = nullptr;
-    debug_units* units_ = nullptr;
-    entry_names* names_ = nullptr;
-    module_functions* functions_ = nullptr;
-    function_exits* exits_ = nullptr;
-    table<const void*, symbol_name> symbol_names_;  // by the address of the name
-    table<std::uint64_t, line_table*> lines_;       // by the offset of the line program
-    table<std::uint64_t, inlined_calls*> inlined_;  // by the function's entry
-    table<std::uint64_t, split_unit*> splits_;      // by the unit's first entry
-    table<std::uint64_t, type_names*> types_;       // by the unit's first entry
-    package_place package_;
+    parts* parts_ = nullptr;  // null: nothing was read, or it was released
 };
 
 }  // namespace symbolize
@@ -25911,6 +25946,15 @@ ALLOCSCOPE_COLD_END
 ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
+
+ALLOCSCOPE_HIDDEN inline constexpr const char* parts_that_ask_for_elements[] = {
+    "::_M_allocate_and_copy",
+    "::_M_create_storage",
+    "::_M_realloc_insert",
+    "::_M_default_append",
+    "::_M_allocate_node",
+    "::_M_create_nodes",
+    "::reserve"};
 
 class debug_object : private object_contents {
 public:
@@ -25930,7 +25974,7 @@ public:
         location.frames = list<code_frame>{memory != nullptr ? *memory : texts().memory()};
         if (!is_readable()) return;
         const found_symbol found = symbols().function_at(linked_address);
-        const symbol_name name = kept_name_of(found.name);
+        const symbol_name& name = kept_name_of(found.name);
         location.symbol = name.readable;
         location.symbol_offset = found.offset;
         add_frames(linked_address, location, name);
@@ -26028,14 +26072,14 @@ public:
             if (at == places.count() || lines.path_of(call.call_file, texts()) != file) continue;
             add(at, call.entry);
         }
-        lines_in(found, linked_address)
-            .any_code_of(file, places, [&](std::size_t at, std::uint64_t begin, std::uint64_t end) {
-                each_call(functions(), begin, end, [&](std::uint64_t behind, std::uint64_t entry) {
-                    const bool is_there = calls.innermost_at(behind - 1) == around;
-                    if (is_there) add(at, entry);
-                });
-                return false;
-            });
+        const nearby_lines nearby = lines_in(found, linked_address);
+        nearby_lines::code_piece piece = nearby.next_piece(nullptr, file, places);
+        for (; piece.row != nullptr; piece = nearby.next_piece(piece.row, file, places)) {
+            const auto visit = [&](std::uint64_t behind, std::uint64_t entry) {
+                if (calls.innermost_at(behind - 1) == around) add(piece.place, entry);
+            };
+            each_call(functions(), piece.begin, piece.end, visit);
+        }
         for (std::size_t at = 0; at < places.count(); ++at) {
             text_out all{memory};
             std::size_t count = 0;
@@ -26075,11 +26119,14 @@ public:
         const machine_code& code = functions().code();
         const line_and_column place{static_cast<std::uint32_t>(line),
                                     static_cast<std::uint32_t>(column)};
-        return lines_in(found, linked_address)
-            .any_code_of(file, {&place, 1},
-                         [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
-                             return code.calls_the_same(begin, end, linked_address + 1);
-                         });
+        const source_places places{&place, 1};
+        const nearby_lines nearby = lines_in(found, linked_address);
+        nearby_lines::code_piece piece = nearby.next_piece(nullptr, file, places);
+        while (piece.row != nullptr &&
+               !code.calls_the_same(piece.begin, piece.end, linked_address + 1)) {
+            piece = nearby.next_piece(piece.row, file, places);
+        }
+        return piece.row != nullptr;
     }
 
     // If the call before a return address means another function than the one at `callee`, sets
@@ -26098,8 +26145,7 @@ public:
         if (unit == nullptr) return true;
         const entry_name kept = names().of(functions().entry_at(callee));
         frame.is_nearby = kept.line == 0 || units().unit_of_entry(kept.unit) != unit;
-        frame.file = lines_of(*unit).path_of(name.file, texts());
-        frame.line = as_line(name.line);
+        set_place(frame, lines_of(*unit), name.file, name.line, 0);
         return true;
     }
 
@@ -26117,6 +26163,7 @@ public:
 
 private:
     static constexpr std::size_t most_inlined = 256;
+    static constexpr std::uint64_t no_file = ~std::uint64_t{0};  // a number that no file has
 
     described_function function_at(std::uint64_t linked_address) {
         debug_unit* const unit = is_readable() ? units().unit_at(linked_address) : nullptr;
@@ -26144,10 +26191,11 @@ private:
         location.frames.push_back(frame);
     }
 
-    void set_place(code_frame& frame, const line_table& lines, const line_table::row& row) {
-        frame.file = lines.path_of(row.file, texts());
-        frame.line = as_line(row.line);
-        frame.column = as_line(row.column);
+    void set_place(code_frame& frame, const line_table& lines, std::uint64_t file,
+                   std::uint64_t line, std::uint64_t column) {
+        frame.file = lines.path_of(file, texts());
+        frame.line = as_line(line);
+        frame.column = as_line(column);
     }
 
     void add_frames(std::uint64_t address, code_location& location, const symbol_name& symbol) {
@@ -26159,13 +26207,13 @@ private:
         if (function.range == nullptr) {
             const line_table::row* const row = lines.find(address);
             if (row == nullptr) return;
-            set_place(frame, lines, *row);
+            set_place(frame, lines, row->file, row->line, row->column);
             // If a .dwo file has the inlined calls, and it is missing, a line of the library would
             // be taken for a line of the function that the symbol names. In other units, the line
             // is the function's: clang -g1 leaves out functions without inlined calls.
             if (*unit->split_name != '\0' && is_standard_header(frame.file)) {
                 if (symbol.linkage.empty()) return;
-                frame = {};
+                set_place(frame, lines, no_file, 0, 0);
                 frame.is_line_withheld = true;
             }
             name_outermost(frame, entry_name{}, symbol);
@@ -26174,7 +26222,8 @@ private:
         }
         const inlined_calls& calls = *function.calls;
         const nearby_lines nearby{lines, texts(), calls, *function.range, address};
-        if (nearby.row() != nullptr) set_place(frame, lines, *nearby.row());
+        const line_table::row* const row = nearby.row();
+        if (row != nullptr) set_place(frame, lines, row->file, row->line, row->column);
         const frame_source source{*function.names, lines, nearby};
         const entry_name name = function.names->of(function.range->value);
         std::size_t innermost = calls.innermost_at(address);
@@ -26214,10 +26263,8 @@ private:
             } else {
                 --left_out;
             }
-            frame = code_frame{};
-            frame.file = source.lines.path_of(call.call_file, texts());
-            frame.line = as_line(call.call_line);
-            frame.column = as_line(call.call_column);
+            frame.is_inlined = frame.is_nearby = false;
+            set_place(frame, source.lines, call.call_file, call.call_line, call.call_column);
         }
     }
 
@@ -26267,22 +26314,14 @@ private:
         const bool is_entered_later = user != innermost && nearby.begins_behind(user);
         if (is_entered_later) return;
         innermost = user;
-        frame.file = source.lines.path_of(calls[number - 1].call_file, texts());
-        frame.line = as_line(calls[number - 1].call_line);
-        frame.column = 0;
+        const inlined_call& call = calls[number - 1];
+        set_place(frame, source.lines, call.call_file, call.call_line, 0);
         frame.is_nearby = true;
     }
 
     // Whether a function is a part of a container that asks for elements.
     static bool asks_for_elements(text function) {
-        constexpr text parts[] = {"::_M_allocate_and_copy",
-                                  "::_M_create_storage",
-                                  "::_M_realloc_insert",
-                                  "::_M_default_append",
-                                  "::_M_allocate_node",
-                                  "::_M_create_nodes",
-                                  "::reserve"};
-        for (const text part : parts) {
+        for (const char* part : parts_that_ask_for_elements) {
             if (function.contains(part)) return true;
         }
         return false;

@@ -246,13 +246,15 @@ ALLOCSCOPE_NOINLINE bool inflater::read_codes() noexcept {
            distances_.build(lengths + literals, distances, true);
 }
 
+// The least lengths and distances of their codes.
+ALLOCSCOPE_HIDDEN inline constexpr std::uint16_t inflated_lengths[] = {
+    3,  4,  5,  6,  7,  8,  9,  10, 11,  13,  15,  17,  19,  23, 27,
+    31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258};
+ALLOCSCOPE_HIDDEN inline constexpr std::uint16_t inflated_distances[] = {
+    1,   2,   3,   4,   5,   7,    9,    13,   17,   25,   33,   49,   65,    97,    129,
+    193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
+
 ALLOCSCOPE_NOINLINE void inflater::coded() noexcept {
-    constexpr std::uint16_t lengths[] = {3,  4,  5,  6,   7,   8,   9,   10,  11, 13,
-                                         15, 17, 19, 23,  27,  31,  35,  43,  51, 59,
-                                         67, 83, 99, 115, 131, 163, 195, 227, 258};
-    constexpr std::uint16_t distances[] = {
-        1,   2,   3,   4,   5,   7,    9,    13,   17,   25,   33,   49,   65,    97,    129,
-        193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
     while (!is_failed_) {
         fill();
         const inflate_codes::found found = literals_.find(window_);
@@ -267,13 +269,13 @@ ALLOCSCOPE_NOINLINE void inflater::coded() noexcept {
         const unsigned length_code = found.symbol - 257;
         if (length_code > 28) break;
         const unsigned more = length_code < 8 || length_code == 28 ? 0 : (length_code - 4) / 4;
-        std::uint64_t length = lengths[length_code] + take(more);
+        std::uint64_t length = inflated_lengths[length_code] + take(more);
         fill();
         const inflate_codes::found back = distances_.find(window_);
         if (back.bits == 0 || back.symbol > 29) break;
         drop(back.bits);
         const unsigned more_back = back.symbol < 4 ? 0 : (back.symbol - 2) / 2;
-        const std::uint64_t distance = distances[back.symbol] + take(more_back);
+        const std::uint64_t distance = inflated_distances[back.symbol] + take(more_back);
         if (distance > done_ || length > size_ - done_) break;
         const std::uint8_t* from = out_ + done_ - distance;
         std::uint8_t* to = out_ + done_;

@@ -26,6 +26,9 @@ ALLOCSCOPE_COOL_BEGIN
 namespace symbolize {
 
 struct code_frame {
+    // Without it g++ writes all members at each place that makes a frame.
+    ALLOCSCOPE_NOINLINE code_frame() noexcept {}
+
     text function;      // demangled; "" when unknown
     text linkage_name;  // the linker's name; "" when the debug information has none
     text file;          // with its directory, as the debug information has it; "" unknown
@@ -98,19 +101,19 @@ struct code_location {
     list<code_frame> frames;
 };
 
+ALLOCSCOPE_HIDDEN inline constexpr const char* names_of_system_libraries[] = {
+    "libc.so",      "libc-2",      "libstdc++.so",   "libc++.so",
+    "libc++abi.so", "libgcc_s.so", "libm.so",        "libpthread.so",
+    "libdl.so",     "librt.so",    "ld-linux",       "liballocscope_preload.so",
+    "libgomp.so",   "libomp.so",   "libgfortran.so", "libquadmath.so"};
+
 // Whether a file is a library of the C and C++ implementation, or of a compiler's runtime, or the
 // loader, by its name. No row needs a line of these, so their debug information is not read even if
 // it is installed.
 inline bool is_system_library(text path) noexcept {
-    const std::size_t slash = path.rfind('/');
-    if (slash != text::npos) path.remove_prefix(slash + 1);
-    constexpr const char* names[] = {
-        "libc.so",      "libc-2",      "libstdc++.so",   "libc++.so",
-        "libc++abi.so", "libgcc_s.so", "libm.so",        "libpthread.so",
-        "libdl.so",     "librt.so",    "ld-linux",       "liballocscope_preload.so",
-        "libgomp.so",   "libomp.so",   "libgfortran.so", "libquadmath.so"};
-    for (const text name : names) {
-        if (path.starts_with(name)) return true;
+    const text file = file_name_of(path);
+    for (const char* name : names_of_system_libraries) {
+        if (file.starts_with(name)) return true;
     }
     return false;
 }

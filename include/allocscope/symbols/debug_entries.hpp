@@ -57,7 +57,7 @@ ALLOCSCOPE_INLINE bool opens_scope(std::uint16_t tag) noexcept {
            tag == detail::dwarf::tag_subprogram;
 }
 
-ALLOCSCOPE_INLINE bool names_a_type(std::uint16_t tag) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool names_a_type(std::uint16_t tag) noexcept {
     return tag == detail::dwarf::tag_class_type || tag == detail::dwarf::tag_structure_type ||
            tag == detail::dwarf::tag_union_type || tag == detail::dwarf::tag_enumeration_type ||
            tag == detail::dwarf::tag_typedef || tag == detail::dwarf::tag_namespace ||

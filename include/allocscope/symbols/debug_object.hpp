@@ -40,6 +40,15 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
+ALLOCSCOPE_HIDDEN inline constexpr const char* parts_that_ask_for_elements[] = {
+    "::_M_allocate_and_copy",
+    "::_M_create_storage",
+    "::_M_realloc_insert",
+    "::_M_default_append",
+    "::_M_allocate_node",
+    "::_M_create_nodes",
+    "::reserve"};
+
 class debug_object : private object_contents {
 public:
     using object_contents::build_id;
@@ -58,7 +67,7 @@ public:
         location.frames = list<code_frame>{memory != nullptr ? *memory : texts().memory()};
         if (!is_readable()) return;
         const found_symbol found = symbols().function_at(linked_address);
-        const symbol_name name = kept_name_of(found.name);
+        const symbol_name& name = kept_name_of(found.name);
         location.symbol = name.readable;
         location.symbol_offset = found.offset;
         add_frames(linked_address, location, name);
@@ -156,14 +165,14 @@ public:
             if (at == places.count() || lines.path_of(call.call_file, texts()) != file) continue;
             add(at, call.entry);
         }
-        lines_in(found, linked_address)
-            .any_code_of(file, places, [&](std::size_t at, std::uint64_t begin, std::uint64_t end) {
-                each_call(functions(), begin, end, [&](std::uint64_t behind, std::uint64_t entry) {
-                    const bool is_there = calls.innermost_at(behind - 1) == around;
-                    if (is_there) add(at, entry);
-                });
-                return false;
-            });
+        const nearby_lines nearby = lines_in(found, linked_address);
+        nearby_lines::code_piece piece = nearby.next_piece(nullptr, file, places);
+        for (; piece.row != nullptr; piece = nearby.next_piece(piece.row, file, places)) {
+            const auto visit = [&](std::uint64_t behind, std::uint64_t entry) {
+                if (calls.innermost_at(behind - 1) == around) add(piece.place, entry);
+            };
+            each_call(functions(), piece.begin, piece.end, visit);
+        }
         for (std::size_t at = 0; at < places.count(); ++at) {
             text_out all{memory};
             std::size_t count = 0;
@@ -203,11 +212,14 @@ public:
         const machine_code& code = functions().code();
         const line_and_column place{static_cast<std::uint32_t>(line),
                                     static_cast<std::uint32_t>(column)};
-        return lines_in(found, linked_address)
-            .any_code_of(file, {&place, 1},
-                         [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
-                             return code.calls_the_same(begin, end, linked_address + 1);
-                         });
+        const source_places places{&place, 1};
+        const nearby_lines nearby = lines_in(found, linked_address);
+        nearby_lines::code_piece piece = nearby.next_piece(nullptr, file, places);
+        while (piece.row != nullptr &&
+               !code.calls_the_same(piece.begin, piece.end, linked_address + 1)) {
+            piece = nearby.next_piece(piece.row, file, places);
+        }
+        return piece.row != nullptr;
     }
 
     // If the call before a return address means another function than the one at `callee`, sets
@@ -226,8 +238,7 @@ public:
         if (unit == nullptr) return true;
         const entry_name kept = names().of(functions().entry_at(callee));
         frame.is_nearby = kept.line == 0 || units().unit_of_entry(kept.unit) != unit;
-        frame.file = lines_of(*unit).path_of(name.file, texts());
-        frame.line = as_line(name.line);
+        set_place(frame, lines_of(*unit), name.file, name.line, 0);
         return true;
     }
 
@@ -245,6 +256,7 @@ public:
 
 private:
     static constexpr std::size_t most_inlined = 256;
+    static constexpr std::uint64_t no_file = ~std::uint64_t{0};  // a number that no file has
 
     described_function function_at(std::uint64_t linked_address) {
         debug_unit* const unit = is_readable() ? units().unit_at(linked_address) : nullptr;
@@ -272,10 +284,11 @@ private:
         location.frames.push_back(frame);
     }
 
-    void set_place(code_frame& frame, const line_table& lines, const line_table::row& row) {
-        frame.file = lines.path_of(row.file, texts());
-        frame.line = as_line(row.line);
-        frame.column = as_line(row.column);
+    void set_place(code_frame& frame, const line_table& lines, std::uint64_t file,
+                   std::uint64_t line, std::uint64_t column) {
+        frame.file = lines.path_of(file, texts());
+        frame.line = as_line(line);
+        frame.column = as_line(column);
     }
 
     void add_frames(std::uint64_t address, code_location& location, const symbol_name& symbol) {
@@ -287,13 +300,13 @@ private:
         if (function.range == nullptr) {
             const line_table::row* const row = lines.find(address);
             if (row == nullptr) return;
-            set_place(frame, lines, *row);
+            set_place(frame, lines, row->file, row->line, row->column);
             // If a .dwo file has the inlined calls, and it is missing, a line of the library would
             // be taken for a line of the function that the symbol names. In other units, the line
             // is the function's: clang -g1 leaves out functions without inlined calls.
             if (*unit->split_name != '\0' && is_standard_header(frame.file)) {
                 if (symbol.linkage.empty()) return;
-                frame = {};
+                set_place(frame, lines, no_file, 0, 0);
                 frame.is_line_withheld = true;
             }
             name_outermost(frame, entry_name{}, symbol);
@@ -302,7 +315,8 @@ private:
         }
         const inlined_calls& calls = *function.calls;
         const nearby_lines nearby{lines, texts(), calls, *function.range, address};
-        if (nearby.row() != nullptr) set_place(frame, lines, *nearby.row());
+        const line_table::row* const row = nearby.row();
+        if (row != nullptr) set_place(frame, lines, row->file, row->line, row->column);
         const frame_source source{*function.names, lines, nearby};
         const entry_name name = function.names->of(function.range->value);
         std::size_t innermost = calls.innermost_at(address);
@@ -342,10 +356,8 @@ private:
             } else {
                 --left_out;
             }
-            frame = code_frame{};
-            frame.file = source.lines.path_of(call.call_file, texts());
-            frame.line = as_line(call.call_line);
-            frame.column = as_line(call.call_column);
+            frame.is_inlined = frame.is_nearby = false;
+            set_place(frame, source.lines, call.call_file, call.call_line, call.call_column);
         }
     }
 
@@ -395,22 +407,14 @@ private:
         const bool is_entered_later = user != innermost && nearby.begins_behind(user);
         if (is_entered_later) return;
         innermost = user;
-        frame.file = source.lines.path_of(calls[number - 1].call_file, texts());
-        frame.line = as_line(calls[number - 1].call_line);
-        frame.column = 0;
+        const inlined_call& call = calls[number - 1];
+        set_place(frame, source.lines, call.call_file, call.call_line, 0);
         frame.is_nearby = true;
     }
 
     // Whether a function is a part of a container that asks for elements.
     static bool asks_for_elements(text function) {
-        constexpr text parts[] = {"::_M_allocate_and_copy",
-                                  "::_M_create_storage",
-                                  "::_M_realloc_insert",
-                                  "::_M_default_append",
-                                  "::_M_allocate_node",
-                                  "::_M_create_nodes",
-                                  "::reserve"};
-        for (const text part : parts) {
+        for (const char* part : parts_that_ask_for_elements) {
             if (function.contains(part)) return true;
         }
         return false;

@@ -171,30 +171,35 @@ private:
     table<std::uint64_t, const abbreviation_table*> abbreviations_;
 };
 
+struct wanted_section {
+    const char* name;
+    detail::byte_view detail::dwarf_sections::*bytes;
+    detail::late_bytes* detail::dwarf_sections::*late;  // null: it is read at once
+};
+ALLOCSCOPE_HIDDEN inline constexpr wanted_section wanted_sections[] = {
+    {".debug_info", &detail::dwarf_sections::info, &detail::dwarf_sections::late_info},
+    {".debug_abbrev", &detail::dwarf_sections::abbreviations, nullptr},
+    {".debug_str", &detail::dwarf_sections::strings, &detail::dwarf_sections::late_strings},
+    {".debug_line", &detail::dwarf_sections::lines, &detail::dwarf_sections::late_lines},
+    {".debug_line_str", &detail::dwarf_sections::line_strings, nullptr},
+    {".debug_ranges", &detail::dwarf_sections::ranges, nullptr},
+    {".debug_rnglists", &detail::dwarf_sections::range_lists, nullptr},
+    {".debug_addr", &detail::dwarf_sections::addresses, nullptr},
+    {".debug_str_offsets", &detail::dwarf_sections::string_offsets, nullptr}};
+
 ALLOCSCOPE_NOINLINE detail::dwarf_sections debug_units::read_sections(arena& memory,
                                                                       const object_bytes& object,
                                                                       text suffix, bool is_late) {
     detail::dwarf_sections sections;
-    const struct {
-        const char* name;
-        detail::byte_view& bytes;
-        detail::late_bytes** late;  // null: it is read at once
-    } wanted[] = {{".debug_info", sections.info, &sections.late_info},
-                  {".debug_abbrev", sections.abbreviations, nullptr},
-                  {".debug_str", sections.strings, &sections.late_strings},
-                  {".debug_line", sections.lines, &sections.late_lines},
-                  {".debug_line_str", sections.line_strings, nullptr},
-                  {".debug_ranges", sections.ranges, nullptr},
-                  {".debug_rnglists", sections.range_lists, nullptr},
-                  {".debug_addr", sections.addresses, nullptr},
-                  {".debug_str_offsets", sections.string_offsets, nullptr}};
     std::uint64_t total = 0;
     arena scratch;
-    for (const auto& each : wanted) {
-        each.bytes = object.read(memory, object.find(joined(scratch, each.name, suffix).data()),
-                                 most_bytes - total, is_late ? each.late : nullptr);
-        const bool is_read = each.late == nullptr || *each.late == nullptr;
-        if (is_read) total += each.bytes.size;
+    for (const wanted_section& each : wanted_sections) {
+        detail::byte_view& bytes = sections.*each.bytes;
+        detail::late_bytes** late = each.late != nullptr ? &(sections.*each.late) : nullptr;
+        bytes = object.read(memory, object.find(joined(scratch, each.name, suffix).data()),
+                            most_bytes - total, is_late ? late : nullptr);
+        const bool is_read = late == nullptr || *late == nullptr;
+        if (is_read) total += bytes.size;
     }
     return sections;
 }
@@ -236,12 +241,12 @@ ALLOCSCOPE_NOINLINE void debug_units::read_units(const debug_unit* skeleton) {
     arena scratch;
     step_budget budget{fresh_budget()};
     step_budget abbreviation_budget{65536 + std::uint64_t{4} * sections_.abbreviations.size};
-    debug_unit unit;
-    for (std::uint64_t offset = 0; offset < sections_.info.size; offset = unit.header.end) {
-        unit = {};
-        detail::want(sections_.late_info, offset, first_bytes);
-        if (!detail::read_dwarf_unit(sections_.info, offset, unit.header)) break;
+    for (std::uint64_t offset = 0; offset < sections_.info.size;) {
+        debug_unit unit;
         detail::dwarf_unit& header = unit.header;
+        detail::want(sections_.late_info, offset, first_bytes);
+        if (!detail::read_dwarf_unit(sections_.info, offset, header)) break;
+        offset = header.end;
         if (header.first_entry >= header.end) continue;
         read_first_entry(unit, scratch, budget, abbreviation_budget);
         const bool is_part_of_skeleton = skeleton != nullptr && header.split_id != 0 &&

@@ -39,6 +39,8 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 struct entry_name {
+    ALLOCSCOPE_NOINLINE entry_name() noexcept {}  // as in code_frame
+
     text function;  // demangled or put together; "": unknown
     text linkage;   // "" when the debug information has none
     // Where the function is declared: the number of a file in the unit's line program, and the
@@ -51,6 +53,10 @@ struct entry_name {
     bool may_be_implicit = false;  // the debug information does not say
 };
 
+// In linker names: constructors, assignments, inherited constructors, destructors.
+ALLOCSCOPE_HIDDEN inline constexpr const char* marks_of_special_members[] = {
+    "C1E", "C2E", "C4E", "aSE", "CI1", "CI2", "CI4", "D0Ev", "D1Ev", "D2Ev", "D4Ev"};
+
 // Whether a linker name may be that of a constructor, destructor or assignment. Other functions
 // that the debug information calls artificial have lines of the user's: what initialises a file's
 // globals, the body of a coroutine, the body of a lambda. A lambda in a constructor has the
@@ -59,9 +65,7 @@ inline bool is_special_member(text linkage) noexcept {
     const std::size_t call = linkage.rfind(text{"_cl"});
     const bool is_call = call != text::npos && linkage.substr(call + 3).find_first_of("EI") == 0;
     if (is_call) linkage.remove_prefix(call);
-    constexpr text kinds[] = {"C1E", "C2E",  "C4E",  "aSE",  "CI1", "CI2",
-                              "CI4", "D0Ev", "D1Ev", "D2Ev", "D4Ev"};
-    for (const text kind : kinds) {
+    for (const char* kind : marks_of_special_members) {
         if (linkage.contains(kind)) return true;
     }
     return false;

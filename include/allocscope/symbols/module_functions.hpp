@@ -30,11 +30,13 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
+ALLOCSCOPE_HIDDEN inline constexpr const char* names_of_malloc_family[] = {
+    "malloc",        "calloc",   "realloc", "reallocarray",
+    "aligned_alloc", "memalign", "strdup",  "strndup"};
+
 // Whether a demangled name is that of operator new, or of one of malloc's family.
 inline bool is_allocating(text name) noexcept {
-    const text others[] = {"malloc",        "calloc",   "realloc", "reallocarray",
-                           "aligned_alloc", "memalign", "strdup",  "strndup"};
-    for (const text each : others) {
+    for (const char* each : names_of_malloc_family) {
         if (name == each) return true;
     }
     return name.starts_with("operator new");

@@ -153,21 +153,26 @@ public:
         return is_between || is_moved ? begin : here;
     }
 
-    // Whether `visit(number, begin, end)` is true for a piece of the function's code that has one
-    // of the places in the file; `number` says which.
-    template <class Visit>
-    bool any_code_of(text file, const source_places& places, const Visit& visit) const {
-        const line_table::row* at = rows_.last_before(function_.low);
-        if (at == nullptr) return false;
+    // A piece of the function's code that has one of the places in a file.
+    struct code_piece {
+        const line_table::row* row;  // null: there is no more
+        std::size_t place;           // the number of its place
+        std::uint64_t begin;
+        std::uint64_t end;
+    };
+    // The first piece behind another one, or of the function if that is null.
+    code_piece next_piece(const line_table::row* behind, text file,
+                          const source_places& places) const {
+        const line_table::row* at =
+            behind != nullptr ? behind + 1 : rows_.last_before(function_.low);
         const line_table::row* const last = rows_.last_before(function_.high - 1);
-        for (; at <= last; ++at) {
+        for (; at != nullptr && at <= last; ++at) {
             const std::size_t number = places.find(at->line, at->column);
-            if (number == places.count()) continue;
-            if (lines_.path_of(at->file, texts_) != file) continue;
+            if (number == places.count() || lines_.path_of(at->file, texts_) != file) continue;
             const std::uint64_t end = at < last ? rows_.address_of(at[1]) : function_.high;
-            if (visit(number, rows_.address_of(*at), end)) return true;
+            return {at, number, rows_.address_of(*at), end};
         }
-        return false;
+        return {nullptr, 0, 0, 0};
     }
 
 private:

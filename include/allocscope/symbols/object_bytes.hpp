@@ -122,6 +122,13 @@ private:
         return bytes;
     }
 
+    // Null if memory was refused.
+    static std::uint8_t* bytes_or_null(arena& memory, std::uint64_t size) {
+        void* bytes = nullptr;
+        is_done_with_memory([&] { bytes = memory.allocate(size); });
+        return static_cast<std::uint8_t*>(bytes);
+    }
+
     // A compressed section begins with the kind of compression and the uncompressed length.
     static detail::byte_view unpacked(arena& memory, detail::byte_view compressed,
                                       std::uint64_t most) {
@@ -137,9 +144,8 @@ private:
         if (!in.ok() || !is_known || compressed.size < head_bytes || size == 0 || size > most)
             return {};
         if (kind == zlib && size / detail::largest_inflation > compressed.size) return {};
-        void* bytes = nullptr;
-        if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
-        auto* out = static_cast<std::uint8_t*>(bytes);
+        std::uint8_t* out = bytes_or_null(memory, size);
+        if (out == nullptr) return {};
         const detail::byte_view stream = compressed.part(head_bytes, compressed.size - head_bytes);
         const bool is_whole = unpack_zstd != nullptr ? unpack_zstd(stream, out, size)
                                                      : detail::inflate(stream, out, size);
@@ -154,12 +160,12 @@ private:
             return {};
         }
         if (path_ == nullptr) return memory_.part(offset, size);
-        void* bytes = nullptr;
-        if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
+        std::uint8_t* bytes = bytes_or_null(memory, size);
+        if (bytes == nullptr) return {};
         const detail::file_reader file{path_};
         if (!file.is_open() || !file.identity().equals(identity_)) return {};
         if (file.read_at(offset, bytes, size) != size) return {};
-        return {static_cast<const std::uint8_t*>(bytes), size};
+        return {bytes, size};
     }
 
     void read_tables(arena& memory) {

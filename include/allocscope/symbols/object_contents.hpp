@@ -46,6 +46,8 @@ namespace symbolize {
 // What is known about the module to which the file should belong. All members keep their defaults
 // if there is no module.
 struct expected_file {
+    ALLOCSCOPE_NOINLINE expected_file() noexcept {}  // as in code_frame
+
     detail::build_id id;            // if there is one, the other members do not matter
     std::uint64_t inode = 0;        // 0: not known
     std::uint64_t fingerprint = 0;  // 0: there is none
@@ -70,30 +72,21 @@ public:
 
     // The build id of the file; unknown if the file cannot be read.
     ALLOCSCOPE_INLINE detail::build_id build_id() {
-        return is_readable() ? object_->id() : detail::build_id{};
+        return is_readable() ? parts_->object->id() : detail::build_id{};
     }
 
     // Frees the memory; the next question reads the file again.
     void release() {
-        object_ = nullptr;
-        debug_ = nullptr;
-        symbols_ = nullptr;
-        units_ = nullptr;
-        names_ = nullptr;
-        functions_ = nullptr;
-        exits_ = nullptr;
-        symbol_names_ = {};
-        lines_ = {};
-        inlined_ = {};
-        splits_ = {};
-        types_ = {};
+        parts_ = nullptr;
         memory_.release();
     }
 
     std::size_t bytes_in_memory() const { return memory_.mapped_bytes(); }
 
     // Null if the file cannot be read. Valid until release(), as all that follows.
-    ALLOCSCOPE_INLINE const object_bytes* file() { return is_readable() ? object_ : nullptr; }
+    ALLOCSCOPE_INLINE const object_bytes* file() {
+        return is_readable() ? parts_->object : nullptr;
+    }
 
     // All that follows may be called only if is_readable() was true.
 
@@ -112,46 +105,49 @@ public:
     };
 
     const module_symbols& symbols() {
-        if (symbols_ == nullptr) {
-            symbols_ = memory_.make<module_symbols>(memory_, *object_, *debug_);
+        if (parts_->symbols == nullptr) {
+            parts_->symbols =
+                memory_.make<module_symbols>(memory_, *parts_->object, *parts_->debug);
         }
-        return *symbols_;
+        return *parts_->symbols;
     }
 
     debug_units& units() {
-        if (units_ == nullptr) package_ = {object_, debug_};
-        if (units_ == nullptr) units_ = memory_.make<debug_units>(memory_, *debug_);
-        if (names_ == nullptr) names_ = memory_.make<entry_names>(*units_, texts_);
-        return *units_;
+        if (parts_->units == nullptr) parts_->package = {parts_->object, parts_->debug};
+        if (parts_->units == nullptr)
+            parts_->units = memory_.make<debug_units>(memory_, *parts_->debug);
+        if (parts_->names == nullptr)
+            parts_->names = memory_.make<entry_names>(*parts_->units, texts_);
+        return *parts_->units;
     }
 
     entry_names& names() {
         units();
-        return *names_;
+        return *parts_->names;
     }
 
     module_functions& functions() {
-        if (functions_ == nullptr) {
-            functions_ = memory_.make<module_functions>(
-                units(), names(), *object_, this, [](void* contents, debug_unit& unit) {
+        if (parts_->functions == nullptr) {
+            parts_->functions = memory_.make<module_functions>(
+                units(), names(), *parts_->object, this, [](void* contents, debug_unit& unit) {
                     return static_cast<object_contents*>(contents)->describe(unit);
                 });
         }
-        return *functions_;
+        return *parts_->functions;
     }
 
     function_exits& exits() {
-        if (exits_ == nullptr) exits_ = memory_.make<function_exits>(functions());
-        return *exits_;
+        if (parts_->exits == nullptr) parts_->exits = memory_.make<function_exits>(functions());
+        return *parts_->exits;
     }
 
     // Whether code of other modules may reach the function that begins at an address by its name.
     bool is_exported(std::uint64_t begin) {
-        const detail::elf_section* section = object_->find(".dynsym");
+        const detail::elf_section* section = parts_->object->find(".dynsym");
         if (section == nullptr) return false;
         arena scratch;
         bool is_found = false;
-        detail::visit_elf_symbols(object_->read(scratch, section),
+        detail::visit_elf_symbols(parts_->object->read(scratch, section),
                                   [&](const detail::elf_symbol& symbol) {
                                       is_found = is_found || symbol.address == begin;
                                   });
@@ -161,7 +157,7 @@ public:
     // One line program may serve several units.
     const line_table& lines_of(const debug_unit& unit) {
         const std::uint64_t program = unit.has_lines ? unit.lines | unit.header.file : no_lines;
-        line_table*& known = lines_[program];
+        line_table*& known = parts_->lines[program];
         if (known == nullptr) {
             known = unit.has_lines ? memory_.make<line_table>(*unit.home, unit)
                                    : memory_.make<line_table>();
@@ -170,10 +166,12 @@ public:
     }
 
     described_unit describe(debug_unit& unit) {
-        if (*unit.split_name == '\0') return {units_, names_, &inlined_, &unit};
-        split_unit*& known = splits_[unit.header.first_entry];
+        if (*unit.split_name == '\0')
+            return {parts_->units, parts_->names, &parts_->inlined, &unit};
+        split_unit*& known = parts_->splits[unit.header.first_entry];
         if (known == nullptr) {
-            known = memory_.make<split_unit>(memory_, texts_, *units_, unit, package_);
+            known =
+                memory_.make<split_unit>(memory_, texts_, *parts_->units, unit, parts_->package);
         }
         return known->describe();
     }
@@ -190,29 +188,31 @@ public:
 
     // The types and namespaces that a unit describes, or the one that was split off from it.
     const type_names& types_of(const debug_unit& unit, const described_unit& described) {
-        type_names*& known = types_[unit.header.first_entry];
+        type_names*& known = parts_->types[unit.header.first_entry];
         if (known == nullptr) known = memory_.make<type_names>(*described.unit);
         return *known;
     }
 
-    // "read@@LIBRARY_2" becomes "read". The texts are valid until release().
-    symbol_name name_of(const char* symbol) {
-        if (symbol == nullptr) return {};
-        if (const symbol_name* known = symbol_names_.find(symbol)) return *known;
-        const text whole = symbol;
-        symbol_name name;
-        name.linkage = copy_of(memory_, whole.substr(0, whole.find('@')));
-        name.readable = demangled(memory_, name.linkage.data());
-        symbol_names_[symbol] = name;
+    // "read@@LIBRARY_2" becomes "read"; null has no name. Valid until the next call, but the texts
+    // until release().
+    symbol_name& name_of(const char* symbol) {
+        symbol_name& name = parts_->symbol_names[symbol];
+        if (symbol != nullptr && name.linkage.empty()) {
+            const text whole = symbol;
+            name.linkage = copy_of(memory_, whole.substr(0, whole.find('@')));
+            name.readable = demangled(memory_, name.linkage.data());
+        }
         return name;
     }
 
     // The same with texts that stay valid.
-    symbol_name kept_name_of(const char* symbol) {
-        symbol_name name = name_of(symbol);
-        if (symbol == nullptr || name.is_kept) return name;
-        name = {texts_.keep(name.readable), texts_.keep(name.linkage), true};
-        symbol_names_[symbol] = name;
+    const symbol_name& kept_name_of(const char* symbol) {
+        symbol_name& name = name_of(symbol);
+        if (!name.is_kept) {
+            name.readable = texts_.keep(name.readable);
+            name.linkage = texts_.keep(name.linkage);
+            name.is_kept = true;
+        }
         return name;
     }
 
@@ -221,32 +221,53 @@ public:
     ALLOCSCOPE_INLINE arena& memory() { return memory_; }
 
 private:
+    // What was read of the file. It lies in memory_.
+    struct parts {
+        parts(arena& memory, object_bytes& whole)
+            : object(&whole),
+              debug(&whole),
+              symbol_names(memory),
+              lines(memory),
+              inlined(memory),
+              splits(memory),
+              types(memory) {}
+
+        object_bytes* object;
+        object_bytes* debug;  // the file with the debug information: `object` or another
+        // Null until they are needed.
+        module_symbols* symbols = nullptr;
+        debug_units* units = nullptr;
+        entry_names* names = nullptr;
+        module_functions* functions = nullptr;
+        function_exits* exits = nullptr;
+        table<const void*, symbol_name> symbol_names;  // by the address of the name
+        table<std::uint64_t, line_table*> lines;       // by the offset of the line program
+        table<std::uint64_t, inlined_calls*> inlined;  // by the function's entry
+        table<std::uint64_t, split_unit*> splits;      // by the unit's first entry
+        table<std::uint64_t, type_names*> types;       // by the unit's first entry
+        package_place package;
+    };
+
     static constexpr std::uint64_t no_lines = ~std::uint64_t{0};
 
     // A file that was replaced between two readings is not believed either.
     void open() {
-        if (object_ != nullptr) return;
-        object_ = path_ == nullptr ? memory_.make<object_bytes>(memory_, file_)
-                                   : memory_.make<object_bytes>(memory_, path_);
-        debug_ = object_;
-        symbol_names_ = table<const void*, symbol_name>{memory_};
-        lines_ = table<std::uint64_t, line_table*>{memory_};
-        inlined_ = table<std::uint64_t, inlined_calls*>{memory_};
-        splits_ = table<std::uint64_t, split_unit*>{memory_};
-        types_ = table<std::uint64_t, type_names*>{memory_};
-        if (!was_open_) identity_ = object_->identity();
-        was_open_ = object_->is_readable();
-        is_trusted_ =
-            object_->is_readable() && object_->identity().equals(identity_) && is_expected();
-        const bool is_whole = object_->has(".debug_info") || path_ == nullptr;
+        if (parts_ != nullptr) return;
+        object_bytes& object = path_ == nullptr ? *memory_.make<object_bytes>(memory_, file_)
+                                                : *memory_.make<object_bytes>(memory_, path_);
+        parts_ = memory_.make<parts>(memory_, object);
+        if (!was_open_) identity_ = object.identity();
+        was_open_ = object.is_readable();
+        is_trusted_ = object.is_readable() && object.identity().equals(identity_) && is_expected();
+        const bool is_whole = object.has(".debug_info") || path_ == nullptr;
         if (is_whole || !is_trusted_ || is_system_library(expected_.loader_path)) return;
-        object_bytes* separate = debug_file_search{memory_, *object_, path_}.find();
-        if (separate != nullptr) debug_ = separate;
+        object_bytes* separate = debug_file_search{memory_, object, path_}.find();
+        if (separate != nullptr) parts_->debug = separate;
     }
 
     // If the module has an id, a file without id does not belong to it.
     bool is_expected() const {
-        const detail::build_id& id = object_->id();
+        const detail::build_id& id = parts_->object->id();
         if (expected_.id.known()) return id.equals(expected_.id);
         if (expected_.is_known_by_id) {
             return id.known() && detail::fingerprint_of(id) == expected_.fingerprint;
@@ -268,20 +289,7 @@ private:
     bool was_open_ = false;
     bool is_trusted_ = false;
     arena memory_;
-    // Null until they are needed, and after release(). They lie in memory_.
-    object_bytes* object_ = nullptr;
-    object_bytes* debug_ = nullptr;  // the file with the debug information: object_ or another
-    module_symbols* symbols_ = nullptr;
-    debug_units* units_ = nullptr;
-    entry_names* names_ = nullptr;
-    module_functions* functions_ = nullptr;
-    function_exits* exits_ = nullptr;
-    table<const void*, symbol_name> symbol_names_;  // by the address of the name
-    table<std::uint64_t, line_table*> lines_;       // by the offset of the line program
-    table<std::uint64_t, inlined_calls*> inlined_;  // by the function's entry
-    table<std::uint64_t, split_unit*> splits_;      // by the unit's first entry
-    table<std::uint64_t, type_names*> types_;       // by the unit's first entry
-    package_place package_;
+    parts* parts_ = nullptr;  // null: nothing was read, or it was released
 };
 
 }  // namespace symbolize

@@ -9667,20 +9667,61 @@ struct private_pages {
     }
 };
 
+// The part of a list that does not depend on the type of its values.
+template <class Pages>
+class any_page_list {
+protected:
+    // The list is whole at every instruction, because a signal handler may jump out of this
+    // function.
+    ALLOCSCOPE_NOINLINE bool grow(std::size_t value_bytes) noexcept {
+        const std::size_t room = room_ == 0 ? Pages::first_bytes / value_bytes : room_ * 2;
+        void* const fresh = Pages::reserve(room * value_bytes);
+        if (fresh == nullptr) {
+            has_refused_ = true;
+            return false;
+        }
+        void* const old = values_;
+        const std::size_t old_bytes = room_ * value_bytes;
+        if (old != nullptr) std::memcpy(fresh, old, old_bytes);
+        values_ = fresh;
+        compiler_barrier();
+        room_ = room;
+        if (old != nullptr) Pages::give_back(old, old_bytes);
+        return true;
+    }
+
+    ALLOCSCOPE_NOINLINE void release(std::size_t value_bytes) noexcept {
+        if (values_ != nullptr) Pages::give_back(values_, room_ * value_bytes);
+        values_ = nullptr;
+        size_ = room_ = 0;
+        has_refused_ = false;
+    }
+
+    void* values_ = nullptr;
+    std::size_t size_ = 0;
+    std::size_t room_ = 0;
+    bool has_refused_ = false;
+};
+
 template <class T, class Pages = private_pages>
-class page_list {
+class page_list : private any_page_list<Pages> {
+    using any_page_list<Pages>::has_refused_;
+    using any_page_list<Pages>::room_;
+    using any_page_list<Pages>::size_;
+    using any_page_list<Pages>::values_;
+
 public:
     ALLOCSCOPE_INLINE constexpr page_list() noexcept {}
 
-    ALLOCSCOPE_INLINE T* begin() const noexcept { return values_; }
-    ALLOCSCOPE_INLINE T* end() const noexcept { return values_ + size_; }
+    ALLOCSCOPE_INLINE T* begin() const noexcept { return static_cast<T*>(values_); }
+    ALLOCSCOPE_INLINE T* end() const noexcept { return begin() + size_; }
     ALLOCSCOPE_INLINE std::size_t size() const noexcept { return size_; }
     ALLOCSCOPE_INLINE bool has_refused() const noexcept { return has_refused_; }
 
     void add(const T& value) noexcept {
         static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
-        if (size_ == room_ && !grow()) return;
-        values_[size_++] = value;
+        if (size_ == room_ && !this->grow(sizeof(T))) return;
+        begin()[size_++] = value;
     }
 
     // Forgets the values after the first `size`.
@@ -9690,36 +9731,7 @@ public:
         has_refused_ = false;
     }
 
-    void release() noexcept {
-        if (values_ != nullptr) Pages::give_back(values_, room_ * sizeof(T));
-        *this = page_list{};
-    }
-
-private:
-    // The list is whole at every instruction, because a signal handler may jump out of this
-    // function.
-    ALLOCSCOPE_NOINLINE bool grow() noexcept {
-        constexpr std::size_t first_room = Pages::first_bytes / sizeof(T);
-        const std::size_t room = room_ == 0 ? first_room : room_ * 2;
-        auto* fresh = static_cast<T*>(Pages::reserve(room * sizeof(T)));
-        if (fresh == nullptr) {
-            has_refused_ = true;
-            return false;
-        }
-        T* const old = values_;
-        const std::size_t old_room = room_;
-        if (old != nullptr) std::memcpy(fresh, old, old_room * sizeof(T));
-        values_ = fresh;
-        compiler_barrier();
-        room_ = room;
-        if (old != nullptr) Pages::give_back(old, old_room * sizeof(T));
-        return true;
-    }
-
-    T* values_ = nullptr;
-    std::size_t size_ = 0;
-    std::size_t room_ = 0;
-    bool has_refused_ = false;
+    ALLOCSCOPE_INLINE void release() noexcept { any_page_list<Pages>::release(sizeof(T)); }
 };
 
 }  // namespace detail
@@ -10381,12 +10393,12 @@ public:
         demand.change(window.wish(), change);
         if (!demand.lacks_interval()) return;
         const std::uint64_t watched = window.instance.load(memory_order::relaxed);
-        for_each_open([&](const open_window& each) {
-            const bool is_of_these = each.instance.load(memory_order::relaxed) == watched;
-            if (is_of_these && each.mode.load(memory_order::relaxed) == charge::samples) {
-                demand.add_interval(each.sample_bytes.load(memory_order::relaxed));
+        for (std::uint32_t slot = 0; const open_window* each = next_open(slot);) {
+            const bool is_of_these = each->instance.load(memory_order::relaxed) == watched;
+            if (is_of_these && each->mode.load(memory_order::relaxed) == charge::samples) {
+                demand.add_interval(each->sample_bytes.load(memory_order::relaxed));
             }
-        });
+        }
     }
 
     // Computes everything again from the windows that have begun, in a forked child that found it
@@ -10411,14 +10423,20 @@ public:
         }
     }
 
-    // Control lock. Calls visit(open_window) for each open window.
-    template <class Visit>
-    void for_each_open(Visit&& visit) noexcept {
-        for (std::uint32_t i = 0; i < chunk_count / 64; ++i) {
-            for (std::uint64_t words = some_[i]; words != 0; words &= words - 1) {
-                visit_word(i * 64 + lowest_bit(words), visit);
+    // Control lock. The first open window in the slots from `slot` on, which becomes the slot
+    // behind it; null: there is none.
+    ALLOCSCOPE_NOINLINE open_window* next_open(std::uint32_t& slot) noexcept {
+        while (slot < slot_end()) {
+            const std::uint64_t left = taken_[slot / 64] >> slot % 64;
+            if (left == 0) {
+                slot = next_word(slot / 64 + 1) * 64;
+                continue;
             }
+            slot += lowest_bit(left);
+            open_window& window = *by_slot(slot++);
+            if (window.open_at.load(memory_order::relaxed) != 0) return &window;
         }
+        return nullptr;
     }
 
 private:
@@ -10431,12 +10449,14 @@ private:
         return chunk + slot % chunk_windows;
     }
 
-    template <class Visit>
-    void visit_word(std::uint32_t word, Visit&& visit) noexcept {
-        for (std::uint64_t left = taken_[word]; left != 0; left &= left - 1) {
-            open_window& window = *by_slot(word * 64 + lowest_bit(left));
-            if (window.open_at.load(memory_order::relaxed) != 0) visit(window);
+    // The first word of taken_ that is not 0, from `word` on; chunk_count: there is none.
+    std::uint32_t next_word(std::uint32_t word) const noexcept {
+        while (word < chunk_count) {
+            const std::uint64_t left = some_[word / 64] >> word % 64;
+            if (left != 0) return word + lowest_bit(left);
+            word = (word / 64 + 1) * 64;
         }
+        return chunk_count;
     }
 
     // Returns most_windows when all slots are taken.
@@ -18553,28 +18573,29 @@ inline std::size_t count_of_families(const open_window& window) noexcept {
 inline void compact_retired_families() noexcept {
     retired_family_list& all = process.retired_families;
     std::size_t wanted = 0;
-    process.windows.for_each_open(
-        [&wanted](const open_window& window) { wanted += count_of_families(window); });
+    for (std::uint32_t slot = 0; const open_window* each = process.windows.next_open(slot);) {
+        wanted += count_of_families(*each);
+    }
     if (all.size() == wanted) return;
     retired_family_list kept;
-    process.windows.for_each_open([&](const open_window& window) {
-        for (std::uint32_t i = window.retired.families; i != 0;) {
+    for (std::uint32_t slot = 0; const open_window* window = process.windows.next_open(slot);) {
+        for (std::uint32_t i = window->retired.families; i != 0;) {
             retired_family each = all.begin()[i - 1];
             i = each.next;
             each.next = i == 0 ? 0 : static_cast<std::uint32_t>(kept.size()) + 2;
             kept.add(each);
         }
-    });
+    }
     if (kept.has_refused()) {
         kept.release();
         return;
     }
     std::uint32_t first = 1;
-    process.windows.for_each_open([&](open_window& window) {
-        const std::size_t count = count_of_families(window);
-        if (count != 0) window.retired.families = first;
+    for (std::uint32_t slot = 0; open_window* window = process.windows.next_open(slot);) {
+        const std::size_t count = count_of_families(*window);
+        if (count != 0) window->retired.families = first;
         first += static_cast<std::uint32_t>(count);
-    });
+    }
     all.release();
     all = kept;
 }
@@ -18594,23 +18615,23 @@ inline void retire_into_windows(const cohort& dead, std::uint32_t id, const epoc
     const std::uint64_t born_at = of.began_at.load(memory_order::relaxed);
     const std::uint64_t instance = of.instance.load(memory_order::relaxed);
     const std::uint32_t family = family_of_site(dead.facts().site.load(memory_order::relaxed));
-    process.windows.for_each_open([&](open_window& window) {
-        if (!window.owns(born_at, instance)) return;
+    for (std::uint32_t slot = 0; open_window* window = process.windows.next_open(slot);) {
+        if (!window->owns(born_at, instance)) continue;
         retired_family* const own =
-            family == allocation_tags::operator_new ? nullptr : retired_family_of(window, family);
-        if (window.wanted.record == recording::sampled) {
+            family == allocation_tags::operator_new ? nullptr : retired_family_of(*window, family);
+        if (window->wanted.record == recording::sampled) {
             const sample_sums births = birth_sums_of(dead, id);
             const sample_sums gone = death_sums_of(dead, id);
-            window.retired.births.add(births);
-            window.retired.deaths.add(gone);
-            if (own == nullptr) return;
+            window->retired.births.add(births);
+            window->retired.deaths.add(gone);
+            if (own == nullptr) continue;
             own->births.add(births);
             own->deaths.add(gone);
-            return;
+            continue;
         }
-        add_retired(window.retired.counts, dead, deaths);
+        add_retired(window->retired.counts, dead, deaths);
         if (own != nullptr) add_retired(own->counts, dead, deaths);
-    });
+    }
 }
 
 // Whether the window owns both or neither, and has made no age mark between them.
@@ -18705,12 +18726,10 @@ private:
         if (instance != other && !(a.is_over && b.is_over)) return false;
         const std::uint64_t born_at = a.of->began_at.load(memory_order::relaxed);
         const std::uint64_t other_born_at = b.of->began_at.load(memory_order::relaxed);
-        bool is_same = true;
-        process.windows.for_each_open([&](const open_window& window) {
-            is_same =
-                is_same && makes_no_difference(window, born_at, instance, other_born_at, other);
-        });
-        return is_same;
+        for (std::uint32_t slot = 0; const open_window* each = process.windows.next_open(slot);) {
+            if (!makes_no_difference(*each, born_at, instance, other_born_at, other)) return false;
+        }
+        return true;
     }
 
     page_list<heir> by_site_;
@@ -19022,20 +19041,20 @@ inline void count_own_demand_anew() noexcept {
     own->own.instance.store(0, memory_order::relaxed);
     own->own.count.store(0, memory_order::relaxed);
     const std::uint64_t instance = own->instance.load(memory_order::relaxed);
-    process.windows.for_each_open([&](const open_window& window) {
-        if (window.instance.load(memory_order::relaxed) == instance) {
-            change_own_demand(*own, window, +1);
+    for (std::uint32_t slot = 0; const open_window* each = process.windows.next_open(slot);) {
+        if (each->instance.load(memory_order::relaxed) == instance) {
+            change_own_demand(*own, *each, +1);
         }
-    });
+    }
 }
 
 // Control lock. Counts again how many windows want every event, of all threads and of single ones.
 inline void count_windows_of_every_event() noexcept {
     process.windows_of_every_event = 0;
-    process.windows.for_each_open([](const open_window& window) {
-        const bool is_one = window.mode.load(memory_order::relaxed) >= charge::numbers;
+    for (std::uint32_t slot = 0; const open_window* each = process.windows.next_open(slot);) {
+        const bool is_one = each->mode.load(memory_order::relaxed) >= charge::numbers;
         process.windows_of_every_event += is_one ? 1 : 0;
-    });
+    }
 }
 
 // Called if another thread of the parent was opening or closing a window, or giving memory back. A
@@ -19440,11 +19459,14 @@ struct reading_doubt {
 constexpr std::uint64_t patience_ns = 100'000'000;
 
 // What a reading keeps of single cohorts, for callers that want more than sums.
+struct cohort_samples {
+    sample_sums alive;
+    sample_sums births;
+};
 struct sampled_count {
     std::uint32_t id;
     std::uint32_t site;
-    sample_sums alive;
-    sample_sums births;
+    cohort_samples samples;
 };
 
 struct kept_counts {
@@ -19657,7 +19679,7 @@ inline sampled_sums read_sampled(const birth_range& range,
         const sample_sums deaths = death_sums_of(c, id);
         read.deaths.add(deaths);
         if (counts == nullptr) return;
-        counts->add({id, c.facts().site.load(memory_order::relaxed), deaths, {}});
+        counts->add({id, c.facts().site.load(memory_order::relaxed), {deaths, {}}});
     });
     if (counts == nullptr || counts->has_refused()) {
         for_each_sampled_cohort(range, [&](const cohort& c, std::uint32_t id) {
@@ -19668,20 +19690,32 @@ inline sampled_sums read_sampled(const birth_range& range,
     for (sampled_count& each : *counts) {
         sample_sums alive = birth_sums_of(*process.cohorts.by_id(each.id), each.id);
         read.births.add(alive);
-        each.births = alive;
-        alive.subtract(each.alive);  // it held the deaths so far
-        each.alive = alive;
+        each.samples.births = alive;
+        alive.subtract(each.samples.alive);  // it held the deaths so far
+        each.samples.alive = alive;
     }
     return read;
 }
 
-// Walking lock. Returns the totals of a window, without the peak. Unless `counts` is null, keeps
-// there the counts that the totals come from.
-ALLOCSCOPE_NOINLINE window_sum totals_in(const birth_range& range, recording how,
-                                         const retired_births& retired, reading_doubt& doubt,
-                                         kept_counts* counts) noexcept {
+// What a reading has to know of its window. The window stays open until end_reading().
+struct window_facts {
+    birth_range range{};
+    std::uint64_t opened_at = 0;
+    std::uint32_t slot = 0;
+    recording how = recording::exact;
+    retired_births retired;
+    std::uint64_t peak_bytes = 0;  // if the window has begun anew since; otherwise found at the end
+    std::uint64_t highest_read = 0;
+    std::uint64_t followed = 0;  // the number of its followed_peak; 0: there is none
+};
+
+// Walking lock. Sets the totals of a window, without the peak. Unless `counts` is null, keeps there
+// the counts that the totals come from.
+ALLOCSCOPE_NOINLINE void read_totals(window_sum& totals, const window_facts& facts,
+                                     reading_doubt& doubt, kept_counts* counts) noexcept {
     constexpr int most_readings = 3;
     constexpr std::uint64_t little_doubt = 64;
+    const birth_range& range = facts.range;
     event_sum foreign;
     count_sums own;
     for (int i = 1; i <= most_readings; ++i) {
@@ -19694,13 +19728,13 @@ ALLOCSCOPE_NOINLINE window_sum totals_in(const birth_range& range, recording how
         doubt.bytes += since.bytes - foreign.bytes;
         if (doubt.objects <= little_doubt) break;  // otherwise it had to wait: read again
     }
-    window_sum totals{retired.counts, retired.births, retired.deaths};
-    if (how != recording::sampled) {
+    totals = {facts.retired.counts, facts.retired.births, facts.retired.deaths};
+    if (facts.how != recording::sampled) {
         totals.counts.allocations += own.births;
         totals.counts.bytes_allocated += own.birth_bytes;
         totals.counts.frees += own.deaths + foreign.events;
         totals.counts.bytes_freed += own.death_bytes + foreign.bytes;
-        return totals;
+        return;
     }
     totals.births.add(certain_sums(own.births, own.birth_bytes));
     totals.deaths.add(certain_sums(own.deaths + foreign.events, own.death_bytes + foreign.bytes));
@@ -19716,27 +19750,13 @@ ALLOCSCOPE_NOINLINE window_sum totals_in(const birth_range& range, recording how
     totals.births.add(sampled.births);
     totals.deaths.add(sampled.deaths);
     totals.counts = counts_from(totals.births, totals.deaths);
-    return totals;
 }
 
 // --- the window ---
 
-// What a reading has to know of its window. The window stays open until end_reading().
-struct window_facts {
-    birth_range range{};
-    std::uint64_t opened_at = 0;
-    std::uint32_t slot = 0;
-    recording how = recording::exact;
-    retired_births retired;
-    std::uint64_t peak_bytes = 0;  // if the window has begun anew since; otherwise found at the end
-    std::uint64_t highest_read = 0;
-    std::uint64_t followed = 0;  // the number of its followed_peak; 0: there is none
-};
-
 // Called under both locks.
-inline window_facts begin_reading(const open_window& window, window_id id) noexcept {
+inline void begin_reading(window_facts& facts, const open_window& window, window_id id) noexcept {
     process.window_being_read = id;
-    window_facts facts;
     facts.range = births_in(window);
     facts.opened_at = facts.range.from;
     facts.slot = slot_of(id);
@@ -19744,7 +19764,6 @@ inline window_facts begin_reading(const open_window& window, window_id id) noexc
     facts.retired = window.retired;
     facts.highest_read = window.highest_read;
     facts.followed = process.followed.number_of(facts.opened_at);
-    return facts;
 }
 
 // Called under both locks. Returns the window's peak, which may have risen meanwhile. Bytes that a
@@ -19785,11 +19804,12 @@ inline allocation_counts counts_now(window_id id) noexcept {
         open_window* window = find_window(id);
         if (window == nullptr) return {};
         mark_at_reading(*window);
-        facts = begin_reading(*window, id);
+        begin_reading(facts, *window, id);
     }
     reading_doubt doubt;
-    allocation_counts counts =
-        totals_in(facts.range, facts.how, facts.retired, doubt, nullptr).counts;
+    window_sum totals;
+    read_totals(totals, facts, doubt, nullptr);
+    allocation_counts& counts = totals.counts;
     const control_lock lock;
     counts.peak_bytes = end_reading(facts, counts.live_bytes());
     counts.lost_events = events_lost_since(*process.windows.by_slot(facts.slot));
@@ -19914,20 +19934,22 @@ struct family_sum {
 
 using family_table = table<std::uint64_t, family_sum>;  // by the number: there may be thousands
 
-inline family_sum& sum_of_family(family_table& sums, std::uint32_t family) {
+// Null for operator new, which gets what is left.
+inline family_sum* sum_of_family(family_table& sums, std::uint32_t family) {
+    if (family == allocation_tags::operator_new) return nullptr;
     family_sum& sum = sums[family];
     sum.family = family;
-    return sum;
+    return &sum;
 }
 
-inline void add_events(family_sum& to, std::uint64_t births, std::uint64_t birth_bytes,
-                       std::uint64_t deaths, std::uint64_t death_bytes) noexcept {
-    to.counts.allocations += births;
-    to.counts.bytes_allocated += birth_bytes;
-    to.counts.frees += deaths;
-    to.counts.bytes_freed += death_bytes;
-    to.births.add(certain_sums(births, birth_bytes));
-    to.deaths.add(certain_sums(deaths, death_bytes));
+inline void add_events(family_sum* to, const cohort_count& events) noexcept {
+    if (to == nullptr) return;
+    to->counts.allocations += events.births;
+    to->counts.bytes_allocated += events.birth_bytes;
+    to->counts.frees += events.deaths;
+    to->counts.bytes_freed += events.death_bytes;
+    to->births.add(certain_sums(events.births, events.birth_bytes));
+    to->deaths.add(certain_sums(events.deaths, events.death_bytes));
 }
 
 inline void subtract_counts(allocation_counts& from, const allocation_counts& less) noexcept {
@@ -19943,31 +19965,26 @@ inline void add_other_families(family_table& sums, const retired_births& retired
     const retired_family_list& all = process.retired_families;
     for (std::uint32_t i = retired.families; i != 0; i = all.begin()[i - 1].next) {
         const retired_family& gone = all.begin()[i - 1];
-        family_sum& sum = sum_of_family(sums, gone.family);
+        family_sum& sum = *sum_of_family(sums, gone.family);
         sum.counts = gone.counts;
-        sum.births = gone.births;
-        sum.deaths = gone.deaths;
+        sum.births.add(gone.births);
+        sum.deaths.add(gone.deaths);
     }
     for (const cohort_count& own : counts.own) {
-        const std::uint32_t family = family_of_site(own.site);
-        if (family == allocation_tags::operator_new) continue;
-        add_events(sum_of_family(sums, family), own.births, own.birth_bytes, own.deaths,
-                   own.death_bytes);
+        add_events(sum_of_family(sums, family_of_site(own.site)), own);
     }
-    for (const cohort_count& other : counts.foreign) {
+    for (const cohort_count& other : counts.foreign) {  // without births
         const cohort_facts& facts = process.cohorts.by_id(other.id)->facts();
-        const std::uint32_t family = family_of_site(facts.site.load(memory_order::relaxed));
-        if (family == allocation_tags::operator_new) continue;
-        add_events(sum_of_family(sums, family), 0, 0, other.deaths, other.death_bytes);
+        const std::uint32_t site = facts.site.load(memory_order::relaxed);
+        add_events(sum_of_family(sums, family_of_site(site)), other);
     }
     for (const sampled_count& each : counts.sampled) {
-        const std::uint32_t family = family_of_site(each.site);
-        if (family == allocation_tags::operator_new) continue;
-        family_sum& sum = sum_of_family(sums, family);
-        sample_sums deaths = each.births;
-        deaths.subtract(each.alive);
-        sum.births.add(each.births);
-        sum.deaths.add(deaths);
+        family_sum* const sum = sum_of_family(sums, family_of_site(each.site));
+        if (sum == nullptr) continue;
+        sample_sums deaths = each.samples.births;
+        deaths.subtract(each.samples.alive);
+        sum->births.add(each.samples.births);
+        sum->deaths.add(deaths);
     }
 }
 
@@ -20252,12 +20269,6 @@ struct live_window {
 
 // --- sites ---
 
-// The samples from which the numbers of a cohort are estimated.
-struct cohort_samples {
-    sample_sums alive;
-    sample_sums births;
-};
-
 // One cohort's part of a site: the counts, or estimates in a sampled window. There are as many
 // parts as stacks, so a window that records every event has no memory for estimates in them.
 struct cohort_part {
@@ -20292,9 +20303,8 @@ public:
             parts.push_back(part_of(*--own));
         }
         for (const sampled_count& each : counts_.sampled) {
-            parts.push_back(
-                {each.id, each.site, instance_of(each.id), ages_.number_of(each.id), 0, 0, 0, 0,
-                 memory_.make<cohort_samples>(cohort_samples{each.alive, each.births})});
+            parts.push_back({each.id, each.site, instance_of(each.id), ages_.number_of(each.id), 0,
+                             0, 0, 0, &each.samples});
         }
     }
 
@@ -20316,8 +20326,9 @@ private:
                          own.birth_bytes,
                          nullptr};
         if (in_samples_) {
-            const sample_sums births = certain_sums(own.births, own.birth_bytes);
-            auto* samples = memory_.make<cohort_samples>(cohort_samples{births, births});
+            auto* samples = memory_.make<cohort_samples>();
+            samples->births = certain_sums(own.births, own.birth_bytes);
+            samples->alive = samples->births;
             samples->alive.subtract(certain_sums(deaths.events, deaths.bytes));
             part.samples = samples;
         }
@@ -20450,7 +20461,7 @@ inline void add_frames(live_window& to, list<live_site>& sites) {
 inline void read_sites(live_window& to, const window_facts& facts) {
     const bool in_samples = facts.how == recording::sampled;
     kept_counts counts;
-    to.totals = totals_in(facts.range, facts.how, facts.retired, to.doubt, &counts);
+    read_totals(to.totals, facts, to.doubt, &counts);
     if (counts.has_refused()) refuse_memory();
     sum_families(to.families, facts.retired, counts, to.totals, in_samples);
     list<cohort_part> found{to.scratch};
@@ -20520,7 +20531,7 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
     taken.duration_ns = now_ns - taken.started_ns;
     taken.marks.read(*window, now_ns);
     taken.taken_unix_ns = unix_time_ns() - static_cast<std::int64_t>(monotonic_ns() - now_ns);
-    facts = begin_reading(*window, id);
+    begin_reading(facts, *window, id);
     std::memcpy(taken.losses_before, window->losses_before, sizeof taken.losses_before);
     if (then == after_stats::forget) {
         facts.peak_bytes = peak_of_window(facts.slot, facts.opened_at);
@@ -20560,7 +20571,7 @@ inline void take_live_objects(live_window& taken, window_id id, after_stats then
     }
     bool has_sites = true;
     if (taken.wanted.record == recording::counters && !process.tags.has_families()) {
-        taken.totals = totals_in(facts.range, facts.how, facts.retired, taken.doubt, nullptr);
+        read_totals(taken.totals, facts, taken.doubt, nullptr);
     } else {
         has_sites = is_done_with_memory([&] { read_sites(taken, facts); });
     }
@@ -25753,11 +25764,12 @@ public:
     }
 
     debug_units& units() {
-        if (parts_->units == nullptr) parts_->package = {parts_->object, parts_->debug};
-        if (parts_->units == nullptr)
-            parts_->units = memory_.make<debug_units>(memory_, *parts_->debug);
-        if (parts_->names == nullptr)
-            parts_->names = memory_.make<entry_names>(*parts_->units, texts_);
+        if (parts_->units == nullptr) {
+            auto* made = memory_.make<debug_units>(memory_, *parts_->debug);
+            parts_->package = {parts_->object, parts_->debug};
+            parts_->names = memory_.make<entry_names>(*made, texts_);
+            parts_->units = made;
+        }
         return *parts_->units;
     }
 
@@ -35833,9 +35845,10 @@ private:
         made->frame_count = location.frames.empty() ? 1 : location.frames.size();
         made->frames = static_cast<snapshot::frame*>(
             meanwhile_.allocate(made->frame_count * sizeof(snapshot::frame)));
+        const code_frame none;
         for (std::size_t i = 0; i < made->frame_count; ++i) {
             const bool has_name = !location.frames.empty();
-            const code_frame frame = has_name ? location.frames[i] : code_frame{};
+            const code_frame& frame = has_name ? location.frames[i] : none;
             made->frames[i] = {
                 has_name ? texts_.pretty_function(frame.function) : texts_.keep(nameless.name),
                 frame.file.data(),
@@ -36446,10 +36459,12 @@ public:
           numbers_(scratch) {}
 
     // Call it for all stacks first.
-    void meet(const live_site& site, const live_part* parts) {
-        if (site.part_count == 0) meet(site.instance);
-        for (std::uint32_t i = 0; i < site.part_count; ++i) {
-            meet(parts[site.first_part + i].instance);
+    void meet(const list<live_site>& sites, const live_part* parts) {
+        for (const live_site& site : sites) {
+            if (site.part_count == 0) meet(site.instance);
+            for (std::uint32_t i = 0; i < site.part_count; ++i) {
+                meet(parts[site.first_part + i].instance);
+            }
         }
     }
 
@@ -37028,17 +37043,21 @@ inline void name_all(const kept_stacks& kept, name_book& book, std::uint64_t pro
     list<snapshot::stack> stacks{made.memory};
     stacks.reserve(kept.sites.size() + kept.gone.size());
     threads_of_window threads{made.memory, scratch, process_id};
-    for (const live_site& site : kept.sites) threads.meet(site, kept.parts.data());
-    for (const live_site& site : kept.gone) threads.meet(site, kept.parts.data());
+    threads.meet(kept.sites, kept.parts.data());
+    threads.meet(kept.gone, kept.parts.data());
     threads.name_them();
-    const auto add = [&](const live_site& site, const named_stack& named) {
-        const char* file = named.path[0] != '\0' ? book.keep(file_of(named.path)) : named.place;
-        snapshot::stack& stack = stacks.push_back(stack_of(site, named, file, kept));
-        threads.add_to(stack, site, kept.parts.data(), kept.is_sampled, kept.details.data());
-        if (site.details != 0) stack.details = kept.details.data() + site.details - 1;
+    const auto add = [&](const list<live_site>& sites, const list<named_stack*>& names) {
+        for (std::size_t i = 0; i < sites.size(); ++i) {
+            const live_site& site = sites[i];
+            const named_stack& named = *names[i];
+            const char* file = named.path[0] != '\0' ? book.keep(file_of(named.path)) : named.place;
+            snapshot::stack& stack = stacks.push_back(stack_of(site, named, file, kept));
+            threads.add_to(stack, site, kept.parts.data(), kept.is_sampled, kept.details.data());
+            if (site.details != 0) stack.details = kept.details.data() + site.details - 1;
+        }
     };
-    for (std::size_t i = 0; i < kept.sites.size(); ++i) add(kept.sites[i], *kept.names[i]);
-    for (std::size_t i = 0; i < kept.gone.size(); ++i) add(kept.gone[i], *gone[i]);
+    add(kept.sites, kept.names);
+    add(kept.gone, gone);
     sort_stacks(stacks, scratch, false);
     list<snapshot::module> modules{made.memory};
     add_modules(modules, book, stacks, scratch);
@@ -37122,14 +37141,13 @@ struct changed_stack : summed<snapshot::stack> {
     }
 };
 
-inline snapshot::stack without_numbers(const snapshot::stack& of) noexcept {
-    snapshot::stack made = of;
-    made.objects = made.bytes = made.allocations = made.bytes_allocated = made.samples = 0;
-    made.thread_count = 0;
-    made.by_thread = nullptr;
-    made.age = 0;
-    made.details = nullptr;
-    return made;
+inline void copy_without_numbers(snapshot::stack& to, const snapshot::stack& from) noexcept {
+    to = from;
+    to.objects = to.bytes = to.allocations = to.bytes_allocated = to.samples = 0;
+    to.thread_count = 0;
+    to.by_thread = nullptr;
+    to.age = 0;
+    to.details = nullptr;
 }
 
 inline void merge_stacks(const stack_table* const (&both)[2], later_stacks& made) {
@@ -37144,7 +37162,7 @@ inline void merge_stacks(const stack_table* const (&both)[2], later_stacks& made
         for (std::size_t i = 0; i < each->stack_count; ++i) {
             const snapshot::stack& stack = each->stacks[i];
             const auto at = merged.insert({&stack});
-            if (at.is_new) at.value.sum = without_numbers(stack);
+            if (at.is_new) copy_without_numbers(at.value.sum, stack);
             at.value.add(stack, side == 0);
         }
         for (std::size_t i = 0; i < each->module_count; ++i) {
@@ -37278,12 +37296,10 @@ inline text key_of(const snapshot::row& row, arena& scratch) {
     return key.view();
 }
 
-// The place of a row, without its numbers.
-inline snapshot::row place_of_row(const snapshot::row& row, const char* file) noexcept {
-    snapshot::row made = row;
-    made.objects = made.bytes = made.samples = 0;
-    made.file = file;
-    return made;
+// Copies the place of a row, without its numbers.
+inline void copy_place(snapshot::row& to, const snapshot::row& from) noexcept {
+    to = from;
+    to.objects = to.bytes = to.samples = 0;
 }
 
 // Merges the rows of both by place; the numbers are those of `later` minus those of `earlier`.
@@ -37300,9 +37316,8 @@ inline void collect_changes(list<snapshot::row>& changed, snapshot_block& block,
             const auto at = merged.insert(key_of(row, scratch));
             if (at.is_new) {
                 const text name = names.name_of(row);
-                const bool is_same = name == row.file;
-                at.value.sum =
-                    place_of_row(row, is_same ? row.file : copy_of(block.memory(), name).data());
+                copy_place(at.value.sum, row);
+                if (name != row.file) at.value.sum.file = copy_of(block.memory(), name).data();
             }
             at.value.add(row, is_later);
         }
@@ -37355,20 +37370,14 @@ inline estimate estimate_difference(const estimate& later, const estimate& earli
     return reach.around(later.value - earlier.value);
 }
 
-inline snapshot::window_estimates estimates_difference(
-    const snapshot::window_estimates& later, const snapshot::window_estimates& earlier) noexcept {
-    return {estimate_difference(later.allocations, earlier.allocations),
-            estimate_difference(later.frees, earlier.frees),
-            estimate_difference(later.live_objects, earlier.live_objects),
-            estimate_difference(later.bytes_allocated, earlier.bytes_allocated),
-            estimate_difference(later.bytes_freed, earlier.bytes_freed),
-            estimate_difference(later.live_bytes, earlier.live_bytes)};
-}
+ALLOCSCOPE_HIDDEN inline constexpr estimate snapshot::window_estimates::*estimates_of_window[] = {
+    &snapshot::window_estimates::allocations,  &snapshot::window_estimates::frees,
+    &snapshot::window_estimates::live_objects, &snapshot::window_estimates::bytes_allocated,
+    &snapshot::window_estimates::bytes_freed,  &snapshot::window_estimates::live_bytes};
 
-inline snapshot::window_info info_difference(const snapshot_data& later,
-                                             const snapshot_data& earlier,
-                                             list<snapshot::loss>& losses) {
-    snapshot::window_info about = is_no_window(later) ? earlier.info : later.info;
+inline void set_difference(snapshot::window_info& about, const snapshot_data& later,
+                           const snapshot_data& earlier, list<snapshot::loss>& losses) {
+    about = is_no_window(later) ? earlier.info : later.info;
     about.is_difference = true;
     about.started_ns = 0;
     about.is_filtered = later.info.is_filtered || earlier.info.is_filtered;
@@ -37384,7 +37393,10 @@ inline snapshot::window_info info_difference(const snapshot_data& later,
     about.samples = later.info.samples + earlier.info.samples;
     about.uncertain_objects = later.info.uncertain_objects + earlier.info.uncertain_objects;
     about.uncertain_bytes = later.info.uncertain_bytes + earlier.info.uncertain_bytes;
-    about.estimates = estimates_difference(later.info.estimates, earlier.info.estimates);
+    for (const auto each : estimates_of_window) {
+        about.estimates.*each =
+            estimate_difference(later.info.estimates.*each, earlier.info.estimates.*each);
+    }
     const bool is_later_longer = later.info.duration_ns > earlier.info.duration_ns;
     about.duration_ns = is_later_longer ? later.info.duration_ns - earlier.info.duration_ns
                                         : earlier.info.duration_ns - later.info.duration_ns;
@@ -37405,7 +37417,6 @@ inline snapshot::window_info info_difference(const snapshot_data& later,
     about.losses = losses.data();
     about.loss_count = losses.size();
     about.totals.lost_events = lost_events_of(about);
-    return about;
 }
 
 // Null if memory was refused.
@@ -37416,7 +37427,7 @@ inline snapshot_data* difference_of(const snapshot_data& later, const snapshot_d
     snapshot::window_info info{};
     const bool is_made = is_done_with_memory([&] {
         list<snapshot::loss> losses{scratch};
-        info = info_difference(later, earlier, losses);
+        set_difference(info, later, earlier, losses);
         list<snapshot::row> changed{scratch};
         collect_changes(changed, block, later, earlier);
         block.add_rows(changed, info, scratch);
@@ -57206,7 +57217,7 @@ private:
             const shown_stacks& side = made_.side(equal[i].side);
             const snapshot::stack stack = side.stack(equal[i].number);
             if (i == 0) {
-                sum.sum = without_numbers(stack);
+                copy_without_numbers(sum.sum, stack);
                 sum.sum.file = names_.file_of(side, equal[i].number, stack);
             }
             sum.add(stack, true);
@@ -57236,7 +57247,8 @@ private:
         if (at.is_new || objects > known.stack_objects) {
             const snapshot::row before = sum;
             known.stack_objects = objects;
-            sum = place_of_row(row, named.file);
+            copy_place(sum, row);
+            sum.file = named.file;
             sum.frames = modules_.frames_of(row.frames, row.frame_count);
             sum.objects = before.objects;
             sum.bytes = before.bytes;
@@ -57955,7 +57967,7 @@ private:
         for (std::size_t i = 0; i < count; ++i) {
             const bool is_later = equal[i].side == 0;
             const snapshot::stack stack = made_.side(equal[i].side).stack(equal[i].number);
-            if (i == 0) change.sum = without_numbers(stack);
+            if (i == 0) copy_without_numbers(change.sum, stack);
             change.add(stack, is_later);
             has_unknown_threads = has_unknown_threads || stack.thread_count == 0;
             has_details = has_details && stack.details != nullptr;

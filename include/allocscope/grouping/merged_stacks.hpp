@@ -185,7 +185,7 @@ private:
             const shown_stacks& side = made_.side(equal[i].side);
             const snapshot::stack stack = side.stack(equal[i].number);
             if (i == 0) {
-                sum.sum = without_numbers(stack);
+                copy_without_numbers(sum.sum, stack);
                 sum.sum.file = names_.file_of(side, equal[i].number, stack);
             }
             sum.add(stack, true);
@@ -215,7 +215,8 @@ private:
         if (at.is_new || objects > known.stack_objects) {
             const snapshot::row before = sum;
             known.stack_objects = objects;
-            sum = place_of_row(row, named.file);
+            copy_place(sum, row);
+            sum.file = named.file;
             sum.frames = modules_.frames_of(row.frames, row.frame_count);
             sum.objects = before.objects;
             sum.bytes = before.bytes;

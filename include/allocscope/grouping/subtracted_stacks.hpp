@@ -127,7 +127,7 @@ private:
         for (std::size_t i = 0; i < count; ++i) {
             const bool is_later = equal[i].side == 0;
             const snapshot::stack stack = made_.side(equal[i].side).stack(equal[i].number);
-            if (i == 0) change.sum = without_numbers(stack);
+            if (i == 0) copy_without_numbers(change.sum, stack);
             change.add(stack, is_later);
             has_unknown_threads = has_unknown_threads || stack.thread_count == 0;
             has_details = has_details && stack.details != nullptr;

@@ -37,20 +37,22 @@ struct family_sum {
 
 using family_table = table<std::uint64_t, family_sum>;  // by the number: there may be thousands
 
-inline family_sum& sum_of_family(family_table& sums, std::uint32_t family) {
+// Null for operator new, which gets what is left.
+inline family_sum* sum_of_family(family_table& sums, std::uint32_t family) {
+    if (family == allocation_tags::operator_new) return nullptr;
     family_sum& sum = sums[family];
     sum.family = family;
-    return sum;
+    return &sum;
 }
 
-inline void add_events(family_sum& to, std::uint64_t births, std::uint64_t birth_bytes,
-                       std::uint64_t deaths, std::uint64_t death_bytes) noexcept {
-    to.counts.allocations += births;
-    to.counts.bytes_allocated += birth_bytes;
-    to.counts.frees += deaths;
-    to.counts.bytes_freed += death_bytes;
-    to.births.add(certain_sums(births, birth_bytes));
-    to.deaths.add(certain_sums(deaths, death_bytes));
+inline void add_events(family_sum* to, const cohort_count& events) noexcept {
+    if (to == nullptr) return;
+    to->counts.allocations += events.births;
+    to->counts.bytes_allocated += events.birth_bytes;
+    to->counts.frees += events.deaths;
+    to->counts.bytes_freed += events.death_bytes;
+    to->births.add(certain_sums(events.births, events.birth_bytes));
+    to->deaths.add(certain_sums(events.deaths, events.death_bytes));
 }
 
 inline void subtract_counts(allocation_counts& from, const allocation_counts& less) noexcept {
@@ -66,31 +68,26 @@ inline void add_other_families(family_table& sums, const retired_births& retired
     const retired_family_list& all = process.retired_families;
     for (std::uint32_t i = retired.families; i != 0; i = all.begin()[i - 1].next) {
         const retired_family& gone = all.begin()[i - 1];
-        family_sum& sum = sum_of_family(sums, gone.family);
+        family_sum& sum = *sum_of_family(sums, gone.family);
         sum.counts = gone.counts;
-        sum.births = gone.births;
-        sum.deaths = gone.deaths;
+        sum.births.add(gone.births);
+        sum.deaths.add(gone.deaths);
     }
     for (const cohort_count& own : counts.own) {
-        const std::uint32_t family = family_of_site(own.site);
-        if (family == allocation_tags::operator_new) continue;
-        add_events(sum_of_family(sums, family), own.births, own.birth_bytes, own.deaths,
-                   own.death_bytes);
+        add_events(sum_of_family(sums, family_of_site(own.site)), own);
     }
-    for (const cohort_count& other : counts.foreign) {
+    for (const cohort_count& other : counts.foreign) {  // without births
         const cohort_facts& facts = process.cohorts.by_id(other.id)->facts();
-        const std::uint32_t family = family_of_site(facts.site.load(memory_order::relaxed));
-        if (family == allocation_tags::operator_new) continue;
-        add_events(sum_of_family(sums, family), 0, 0, other.deaths, other.death_bytes);
+        const std::uint32_t site = facts.site.load(memory_order::relaxed);
+        add_events(sum_of_family(sums, family_of_site(site)), other);
     }
     for (const sampled_count& each : counts.sampled) {
-        const std::uint32_t family = family_of_site(each.site);
-        if (family == allocation_tags::operator_new) continue;
-        family_sum& sum = sum_of_family(sums, family);
-        sample_sums deaths = each.births;
-        deaths.subtract(each.alive);
-        sum.births.add(each.births);
-        sum.deaths.add(deaths);
+        family_sum* const sum = sum_of_family(sums, family_of_site(each.site));
+        if (sum == nullptr) continue;
+        sample_sums deaths = each.samples.births;
+        deaths.subtract(each.samples.alive);
+        sum->births.add(each.samples.births);
+        sum->deaths.add(deaths);
     }
 }
 

@@ -110,12 +110,6 @@ struct live_window {
 
 // --- sites ---
 
-// The samples from which the numbers of a cohort are estimated.
-struct cohort_samples {
-    sample_sums alive;
-    sample_sums births;
-};
-
 // One cohort's part of a site: the counts, or estimates in a sampled window. There are as many
 // parts as stacks, so a window that records every event has no memory for estimates in them.
 struct cohort_part {
@@ -150,9 +144,8 @@ public:
             parts.push_back(part_of(*--own));
         }
         for (const sampled_count& each : counts_.sampled) {
-            parts.push_back(
-                {each.id, each.site, instance_of(each.id), ages_.number_of(each.id), 0, 0, 0, 0,
-                 memory_.make<cohort_samples>(cohort_samples{each.alive, each.births})});
+            parts.push_back({each.id, each.site, instance_of(each.id), ages_.number_of(each.id), 0,
+                             0, 0, 0, &each.samples});
         }
     }
 
@@ -174,8 +167,9 @@ private:
                          own.birth_bytes,
                          nullptr};
         if (in_samples_) {
-            const sample_sums births = certain_sums(own.births, own.birth_bytes);
-            auto* samples = memory_.make<cohort_samples>(cohort_samples{births, births});
+            auto* samples = memory_.make<cohort_samples>();
+            samples->births = certain_sums(own.births, own.birth_bytes);
+            samples->alive = samples->births;
             samples->alive.subtract(certain_sums(deaths.events, deaths.bytes));
             part.samples = samples;
         }
@@ -308,7 +302,7 @@ inline void add_frames(live_window& to, list<live_site>& sites) {
 inline void read_sites(live_window& to, const window_facts& facts) {
     const bool in_samples = facts.how == recording::sampled;
     kept_counts counts;
-    to.totals = totals_in(facts.range, facts.how, facts.retired, to.doubt, &counts);
+    read_totals(to.totals, facts, to.doubt, &counts);
     if (counts.has_refused()) refuse_memory();
     sum_families(to.families, facts.retired, counts, to.totals, in_samples);
     list<cohort_part> found{to.scratch};
@@ -378,7 +372,7 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
     taken.duration_ns = now_ns - taken.started_ns;
     taken.marks.read(*window, now_ns);
     taken.taken_unix_ns = unix_time_ns() - static_cast<std::int64_t>(monotonic_ns() - now_ns);
-    facts = begin_reading(*window, id);
+    begin_reading(facts, *window, id);
     std::memcpy(taken.losses_before, window->losses_before, sizeof taken.losses_before);
     if (then == after_stats::forget) {
         facts.peak_bytes = peak_of_window(facts.slot, facts.opened_at);
@@ -418,7 +412,7 @@ inline void take_live_objects(live_window& taken, window_id id, after_stats then
     }
     bool has_sites = true;
     if (taken.wanted.record == recording::counters && !process.tags.has_families()) {
-        taken.totals = totals_in(facts.range, facts.how, facts.retired, taken.doubt, nullptr);
+        read_totals(taken.totals, facts, taken.doubt, nullptr);
     } else {
         has_sites = is_done_with_memory([&] { read_sites(taken, facts); });
     }

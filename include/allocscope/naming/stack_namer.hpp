@@ -330,9 +330,10 @@ private:
         made->frame_count = location.frames.empty() ? 1 : location.frames.size();
         made->frames = static_cast<snapshot::frame*>(
             meanwhile_.allocate(made->frame_count * sizeof(snapshot::frame)));
+        const code_frame none;
         for (std::size_t i = 0; i < made->frame_count; ++i) {
             const bool has_name = !location.frames.empty();
-            const code_frame frame = has_name ? location.frames[i] : code_frame{};
+            const code_frame& frame = has_name ? location.frames[i] : none;
             made->frames[i] = {
                 has_name ? texts_.pretty_function(frame.function) : texts_.keep(nameless.name),
                 frame.file.data(),

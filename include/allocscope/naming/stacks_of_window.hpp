@@ -162,17 +162,21 @@ inline void name_all(const kept_stacks& kept, name_book& book, std::uint64_t pro
     list<snapshot::stack> stacks{made.memory};
     stacks.reserve(kept.sites.size() + kept.gone.size());
     threads_of_window threads{made.memory, scratch, process_id};
-    for (const live_site& site : kept.sites) threads.meet(site, kept.parts.data());
-    for (const live_site& site : kept.gone) threads.meet(site, kept.parts.data());
+    threads.meet(kept.sites, kept.parts.data());
+    threads.meet(kept.gone, kept.parts.data());
     threads.name_them();
-    const auto add = [&](const live_site& site, const named_stack& named) {
-        const char* file = named.path[0] != '\0' ? book.keep(file_of(named.path)) : named.place;
-        snapshot::stack& stack = stacks.push_back(stack_of(site, named, file, kept));
-        threads.add_to(stack, site, kept.parts.data(), kept.is_sampled, kept.details.data());
-        if (site.details != 0) stack.details = kept.details.data() + site.details - 1;
+    const auto add = [&](const list<live_site>& sites, const list<named_stack*>& names) {
+        for (std::size_t i = 0; i < sites.size(); ++i) {
+            const live_site& site = sites[i];
+            const named_stack& named = *names[i];
+            const char* file = named.path[0] != '\0' ? book.keep(file_of(named.path)) : named.place;
+            snapshot::stack& stack = stacks.push_back(stack_of(site, named, file, kept));
+            threads.add_to(stack, site, kept.parts.data(), kept.is_sampled, kept.details.data());
+            if (site.details != 0) stack.details = kept.details.data() + site.details - 1;
+        }
     };
-    for (std::size_t i = 0; i < kept.sites.size(); ++i) add(kept.sites[i], *kept.names[i]);
-    for (std::size_t i = 0; i < kept.gone.size(); ++i) add(kept.gone[i], *gone[i]);
+    add(kept.sites, kept.names);
+    add(kept.gone, gone);
     sort_stacks(stacks, scratch, false);
     list<snapshot::module> modules{made.memory};
     add_modules(modules, book, stacks, scratch);

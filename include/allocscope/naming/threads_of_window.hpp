@@ -71,10 +71,12 @@ public:
           numbers_(scratch) {}
 
     // Call it for all stacks first.
-    void meet(const live_site& site, const live_part* parts) {
-        if (site.part_count == 0) meet(site.instance);
-        for (std::uint32_t i = 0; i < site.part_count; ++i) {
-            meet(parts[site.first_part + i].instance);
+    void meet(const list<live_site>& sites, const live_part* parts) {
+        for (const live_site& site : sites) {
+            if (site.part_count == 0) meet(site.instance);
+            for (std::uint32_t i = 0; i < site.part_count; ++i) {
+                meet(parts[site.first_part + i].instance);
+            }
         }
     }
 

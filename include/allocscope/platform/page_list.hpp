@@ -33,20 +33,61 @@ struct private_pages {
     }
 };
 
+// The part of a list that does not depend on the type of its values.
+template <class Pages>
+class any_page_list {
+protected:
+    // The list is whole at every instruction, because a signal handler may jump out of this
+    // function.
+    ALLOCSCOPE_NOINLINE bool grow(std::size_t value_bytes) noexcept {
+        const std::size_t room = room_ == 0 ? Pages::first_bytes / value_bytes : room_ * 2;
+        void* const fresh = Pages::reserve(room * value_bytes);
+        if (fresh == nullptr) {
+            has_refused_ = true;
+            return false;
+        }
+        void* const old = values_;
+        const std::size_t old_bytes = room_ * value_bytes;
+        if (old != nullptr) std::memcpy(fresh, old, old_bytes);
+        values_ = fresh;
+        compiler_barrier();
+        room_ = room;
+        if (old != nullptr) Pages::give_back(old, old_bytes);
+        return true;
+    }
+
+    ALLOCSCOPE_NOINLINE void release(std::size_t value_bytes) noexcept {
+        if (values_ != nullptr) Pages::give_back(values_, room_ * value_bytes);
+        values_ = nullptr;
+        size_ = room_ = 0;
+        has_refused_ = false;
+    }
+
+    void* values_ = nullptr;
+    std::size_t size_ = 0;
+    std::size_t room_ = 0;
+    bool has_refused_ = false;
+};
+
 template <class T, class Pages = private_pages>
-class page_list {
+class page_list : private any_page_list<Pages> {
+    using any_page_list<Pages>::has_refused_;
+    using any_page_list<Pages>::room_;
+    using any_page_list<Pages>::size_;
+    using any_page_list<Pages>::values_;
+
 public:
     ALLOCSCOPE_INLINE constexpr page_list() noexcept {}
 
-    ALLOCSCOPE_INLINE T* begin() const noexcept { return values_; }
-    ALLOCSCOPE_INLINE T* end() const noexcept { return values_ + size_; }
+    ALLOCSCOPE_INLINE T* begin() const noexcept { return static_cast<T*>(values_); }
+    ALLOCSCOPE_INLINE T* end() const noexcept { return begin() + size_; }
     ALLOCSCOPE_INLINE std::size_t size() const noexcept { return size_; }
     ALLOCSCOPE_INLINE bool has_refused() const noexcept { return has_refused_; }
 
     void add(const T& value) noexcept {
         static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
-        if (size_ == room_ && !grow()) return;
-        values_[size_++] = value;
+        if (size_ == room_ && !this->grow(sizeof(T))) return;
+        begin()[size_++] = value;
     }
 
     // Forgets the values after the first `size`.
@@ -56,36 +97,7 @@ public:
         has_refused_ = false;
     }
 
-    void release() noexcept {
-        if (values_ != nullptr) Pages::give_back(values_, room_ * sizeof(T));
-        *this = page_list{};
-    }
-
-private:
-    // The list is whole at every instruction, because a signal handler may jump out of this
-    // function.
-    ALLOCSCOPE_NOINLINE bool grow() noexcept {
-        constexpr std::size_t first_room = Pages::first_bytes / sizeof(T);
-        const std::size_t room = room_ == 0 ? first_room : room_ * 2;
-        auto* fresh = static_cast<T*>(Pages::reserve(room * sizeof(T)));
-        if (fresh == nullptr) {
-            has_refused_ = true;
-            return false;
-        }
-        T* const old = values_;
-        const std::size_t old_room = room_;
-        if (old != nullptr) std::memcpy(fresh, old, old_room * sizeof(T));
-        values_ = fresh;
-        compiler_barrier();
-        room_ = room;
-        if (old != nullptr) Pages::give_back(old, old_room * sizeof(T));
-        return true;
-    }
-
-    T* values_ = nullptr;
-    std::size_t size_ = 0;
-    std::size_t room_ = 0;
-    bool has_refused_ = false;
+    ALLOCSCOPE_INLINE void release() noexcept { any_page_list<Pages>::release(sizeof(T)); }
 };
 
 }  // namespace detail

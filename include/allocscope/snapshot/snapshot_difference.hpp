@@ -124,12 +124,10 @@ inline text key_of(const snapshot::row& row, arena& scratch) {
     return key.view();
 }
 
-// The place of a row, without its numbers.
-inline snapshot::row place_of_row(const snapshot::row& row, const char* file) noexcept {
-    snapshot::row made = row;
-    made.objects = made.bytes = made.samples = 0;
-    made.file = file;
-    return made;
+// Copies the place of a row, without its numbers.
+inline void copy_place(snapshot::row& to, const snapshot::row& from) noexcept {
+    to = from;
+    to.objects = to.bytes = to.samples = 0;
 }
 
 // Merges the rows of both by place; the numbers are those of `later` minus those of `earlier`.
@@ -146,9 +144,8 @@ inline void collect_changes(list<snapshot::row>& changed, snapshot_block& block,
             const auto at = merged.insert(key_of(row, scratch));
             if (at.is_new) {
                 const text name = names.name_of(row);
-                const bool is_same = name == row.file;
-                at.value.sum =
-                    place_of_row(row, is_same ? row.file : copy_of(block.memory(), name).data());
+                copy_place(at.value.sum, row);
+                if (name != row.file) at.value.sum.file = copy_of(block.memory(), name).data();
             }
             at.value.add(row, is_later);
         }
@@ -201,20 +198,14 @@ inline estimate estimate_difference(const estimate& later, const estimate& earli
     return reach.around(later.value - earlier.value);
 }
 
-inline snapshot::window_estimates estimates_difference(
-    const snapshot::window_estimates& later, const snapshot::window_estimates& earlier) noexcept {
-    return {estimate_difference(later.allocations, earlier.allocations),
-            estimate_difference(later.frees, earlier.frees),
-            estimate_difference(later.live_objects, earlier.live_objects),
-            estimate_difference(later.bytes_allocated, earlier.bytes_allocated),
-            estimate_difference(later.bytes_freed, earlier.bytes_freed),
-            estimate_difference(later.live_bytes, earlier.live_bytes)};
-}
+ALLOCSCOPE_HIDDEN inline constexpr estimate snapshot::window_estimates::*estimates_of_window[] = {
+    &snapshot::window_estimates::allocations,  &snapshot::window_estimates::frees,
+    &snapshot::window_estimates::live_objects, &snapshot::window_estimates::bytes_allocated,
+    &snapshot::window_estimates::bytes_freed,  &snapshot::window_estimates::live_bytes};
 
-inline snapshot::window_info info_difference(const snapshot_data& later,
-                                             const snapshot_data& earlier,
-                                             list<snapshot::loss>& losses) {
-    snapshot::window_info about = is_no_window(later) ? earlier.info : later.info;
+inline void set_difference(snapshot::window_info& about, const snapshot_data& later,
+                           const snapshot_data& earlier, list<snapshot::loss>& losses) {
+    about = is_no_window(later) ? earlier.info : later.info;
     about.is_difference = true;
     about.started_ns = 0;
     about.is_filtered = later.info.is_filtered || earlier.info.is_filtered;
@@ -230,7 +221,10 @@ inline snapshot::window_info info_difference(const snapshot_data& later,
     about.samples = later.info.samples + earlier.info.samples;
     about.uncertain_objects = later.info.uncertain_objects + earlier.info.uncertain_objects;
     about.uncertain_bytes = later.info.uncertain_bytes + earlier.info.uncertain_bytes;
-    about.estimates = estimates_difference(later.info.estimates, earlier.info.estimates);
+    for (const auto each : estimates_of_window) {
+        about.estimates.*each =
+            estimate_difference(later.info.estimates.*each, earlier.info.estimates.*each);
+    }
     const bool is_later_longer = later.info.duration_ns > earlier.info.duration_ns;
     about.duration_ns = is_later_longer ? later.info.duration_ns - earlier.info.duration_ns
                                         : earlier.info.duration_ns - later.info.duration_ns;
@@ -251,7 +245,6 @@ inline snapshot::window_info info_difference(const snapshot_data& later,
     about.losses = losses.data();
     about.loss_count = losses.size();
     about.totals.lost_events = lost_events_of(about);
-    return about;
 }
 
 // Null if memory was refused.
@@ -262,7 +255,7 @@ inline snapshot_data* difference_of(const snapshot_data& later, const snapshot_d
     snapshot::window_info info{};
     const bool is_made = is_done_with_memory([&] {
         list<snapshot::loss> losses{scratch};
-        info = info_difference(later, earlier, losses);
+        set_difference(info, later, earlier, losses);
         list<snapshot::row> changed{scratch};
         collect_changes(changed, block, later, earlier);
         block.add_rows(changed, info, scratch);

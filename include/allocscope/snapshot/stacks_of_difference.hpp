@@ -73,14 +73,13 @@ struct changed_stack : summed<snapshot::stack> {
     }
 };
 
-inline snapshot::stack without_numbers(const snapshot::stack& of) noexcept {
-    snapshot::stack made = of;
-    made.objects = made.bytes = made.allocations = made.bytes_allocated = made.samples = 0;
-    made.thread_count = 0;
-    made.by_thread = nullptr;
-    made.age = 0;
-    made.details = nullptr;
-    return made;
+inline void copy_without_numbers(snapshot::stack& to, const snapshot::stack& from) noexcept {
+    to = from;
+    to.objects = to.bytes = to.allocations = to.bytes_allocated = to.samples = 0;
+    to.thread_count = 0;
+    to.by_thread = nullptr;
+    to.age = 0;
+    to.details = nullptr;
 }
 
 inline void merge_stacks(const stack_table* const (&both)[2], later_stacks& made) {
@@ -95,7 +94,7 @@ inline void merge_stacks(const stack_table* const (&both)[2], later_stacks& made
         for (std::size_t i = 0; i < each->stack_count; ++i) {
             const snapshot::stack& stack = each->stacks[i];
             const auto at = merged.insert({&stack});
-            if (at.is_new) at.value.sum = without_numbers(stack);
+            if (at.is_new) copy_without_numbers(at.value.sum, stack);
             at.value.add(stack, side == 0);
         }
         for (std::size_t i = 0; i < each->module_count; ++i) {

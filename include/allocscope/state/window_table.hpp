@@ -158,12 +158,12 @@ public:
         demand.change(window.wish(), change);
         if (!demand.lacks_interval()) return;
         const std::uint64_t watched = window.instance.load(memory_order::relaxed);
-        for_each_open([&](const open_window& each) {
-            const bool is_of_these = each.instance.load(memory_order::relaxed) == watched;
-            if (is_of_these && each.mode.load(memory_order::relaxed) == charge::samples) {
-                demand.add_interval(each.sample_bytes.load(memory_order::relaxed));
+        for (std::uint32_t slot = 0; const open_window* each = next_open(slot);) {
+            const bool is_of_these = each->instance.load(memory_order::relaxed) == watched;
+            if (is_of_these && each->mode.load(memory_order::relaxed) == charge::samples) {
+                demand.add_interval(each->sample_bytes.load(memory_order::relaxed));
             }
-        });
+        }
     }
 
     // Computes everything again from the windows that have begun, in a forked child that found it
@@ -188,14 +188,20 @@ public:
         }
     }
 
-    // Control lock. Calls visit(open_window) for each open window.
-    template <class Visit>
-    void for_each_open(Visit&& visit) noexcept {
-        for (std::uint32_t i = 0; i < chunk_count / 64; ++i) {
-            for (std::uint64_t words = some_[i]; words != 0; words &= words - 1) {
-                visit_word(i * 64 + lowest_bit(words), visit);
+    // Control lock. The first open window in the slots from `slot` on, which becomes the slot
+    // behind it; null: there is none.
+    ALLOCSCOPE_NOINLINE open_window* next_open(std::uint32_t& slot) noexcept {
+        while (slot < slot_end()) {
+            const std::uint64_t left = taken_[slot / 64] >> slot % 64;
+            if (left == 0) {
+                slot = next_word(slot / 64 + 1) * 64;
+                continue;
             }
+            slot += lowest_bit(left);
+            open_window& window = *by_slot(slot++);
+            if (window.open_at.load(memory_order::relaxed) != 0) return &window;
         }
+        return nullptr;
     }
 
 private:
@@ -208,12 +214,14 @@ private:
         return chunk + slot % chunk_windows;
     }
 
-    template <class Visit>
-    void visit_word(std::uint32_t word, Visit&& visit) noexcept {
-        for (std::uint64_t left = taken_[word]; left != 0; left &= left - 1) {
-            open_window& window = *by_slot(word * 64 + lowest_bit(left));
-            if (window.open_at.load(memory_order::relaxed) != 0) visit(window);
+    // The first word of taken_ that is not 0, from `word` on; chunk_count: there is none.
+    std::uint32_t next_word(std::uint32_t word) const noexcept {
+        while (word < chunk_count) {
+            const std::uint64_t left = some_[word / 64] >> word % 64;
+            if (left != 0) return word + lowest_bit(left);
+            word = (word / 64 + 1) * 64;
         }
+        return chunk_count;
     }
 
     // Returns most_windows when all slots are taken.

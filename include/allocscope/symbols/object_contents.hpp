@@ -113,11 +113,12 @@ public:
     }
 
     debug_units& units() {
-        if (parts_->units == nullptr) parts_->package = {parts_->object, parts_->debug};
-        if (parts_->units == nullptr)
-            parts_->units = memory_.make<debug_units>(memory_, *parts_->debug);
-        if (parts_->names == nullptr)
-            parts_->names = memory_.make<entry_names>(*parts_->units, texts_);
+        if (parts_->units == nullptr) {
+            auto* made = memory_.make<debug_units>(memory_, *parts_->debug);
+            parts_->package = {parts_->object, parts_->debug};
+            parts_->names = memory_.make<entry_names>(*made, texts_);
+            parts_->units = made;
+        }
         return *parts_->units;
     }
 

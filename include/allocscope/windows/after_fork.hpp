@@ -90,20 +90,20 @@ inline void count_own_demand_anew() noexcept {
     own->own.instance.store(0, memory_order::relaxed);
     own->own.count.store(0, memory_order::relaxed);
     const std::uint64_t instance = own->instance.load(memory_order::relaxed);
-    process.windows.for_each_open([&](const open_window& window) {
-        if (window.instance.load(memory_order::relaxed) == instance) {
-            change_own_demand(*own, window, +1);
+    for (std::uint32_t slot = 0; const open_window* each = process.windows.next_open(slot);) {
+        if (each->instance.load(memory_order::relaxed) == instance) {
+            change_own_demand(*own, *each, +1);
         }
-    });
+    }
 }
 
 // Control lock. Counts again how many windows want every event, of all threads and of single ones.
 inline void count_windows_of_every_event() noexcept {
     process.windows_of_every_event = 0;
-    process.windows.for_each_open([](const open_window& window) {
-        const bool is_one = window.mode.load(memory_order::relaxed) >= charge::numbers;
+    for (std::uint32_t slot = 0; const open_window* each = process.windows.next_open(slot);) {
+        const bool is_one = each->mode.load(memory_order::relaxed) >= charge::numbers;
         process.windows_of_every_event += is_one ? 1 : 0;
-    });
+    }
 }
 
 // Called if another thread of the parent was opening or closing a window, or giving memory back. A

@@ -58,28 +58,29 @@ inline std::size_t count_of_families(const open_window& window) noexcept {
 inline void compact_retired_families() noexcept {
     retired_family_list& all = process.retired_families;
     std::size_t wanted = 0;
-    process.windows.for_each_open(
-        [&wanted](const open_window& window) { wanted += count_of_families(window); });
+    for (std::uint32_t slot = 0; const open_window* each = process.windows.next_open(slot);) {
+        wanted += count_of_families(*each);
+    }
     if (all.size() == wanted) return;
     retired_family_list kept;
-    process.windows.for_each_open([&](const open_window& window) {
-        for (std::uint32_t i = window.retired.families; i != 0;) {
+    for (std::uint32_t slot = 0; const open_window* window = process.windows.next_open(slot);) {
+        for (std::uint32_t i = window->retired.families; i != 0;) {
             retired_family each = all.begin()[i - 1];
             i = each.next;
             each.next = i == 0 ? 0 : static_cast<std::uint32_t>(kept.size()) + 2;
             kept.add(each);
         }
-    });
+    }
     if (kept.has_refused()) {
         kept.release();
         return;
     }
     std::uint32_t first = 1;
-    process.windows.for_each_open([&](open_window& window) {
-        const std::size_t count = count_of_families(window);
-        if (count != 0) window.retired.families = first;
+    for (std::uint32_t slot = 0; open_window* window = process.windows.next_open(slot);) {
+        const std::size_t count = count_of_families(*window);
+        if (count != 0) window->retired.families = first;
         first += static_cast<std::uint32_t>(count);
-    });
+    }
     all.release();
     all = kept;
 }
@@ -99,23 +100,23 @@ inline void retire_into_windows(const cohort& dead, std::uint32_t id, const epoc
     const std::uint64_t born_at = of.began_at.load(memory_order::relaxed);
     const std::uint64_t instance = of.instance.load(memory_order::relaxed);
     const std::uint32_t family = family_of_site(dead.facts().site.load(memory_order::relaxed));
-    process.windows.for_each_open([&](open_window& window) {
-        if (!window.owns(born_at, instance)) return;
+    for (std::uint32_t slot = 0; open_window* window = process.windows.next_open(slot);) {
+        if (!window->owns(born_at, instance)) continue;
         retired_family* const own =
-            family == allocation_tags::operator_new ? nullptr : retired_family_of(window, family);
-        if (window.wanted.record == recording::sampled) {
+            family == allocation_tags::operator_new ? nullptr : retired_family_of(*window, family);
+        if (window->wanted.record == recording::sampled) {
             const sample_sums births = birth_sums_of(dead, id);
             const sample_sums gone = death_sums_of(dead, id);
-            window.retired.births.add(births);
-            window.retired.deaths.add(gone);
-            if (own == nullptr) return;
+            window->retired.births.add(births);
+            window->retired.deaths.add(gone);
+            if (own == nullptr) continue;
             own->births.add(births);
             own->deaths.add(gone);
-            return;
+            continue;
         }
-        add_retired(window.retired.counts, dead, deaths);
+        add_retired(window->retired.counts, dead, deaths);
         if (own != nullptr) add_retired(own->counts, dead, deaths);
-    });
+    }
 }
 
 // Whether the window owns both or neither, and has made no age mark between them.
@@ -210,12 +211,10 @@ private:
         if (instance != other && !(a.is_over && b.is_over)) return false;
         const std::uint64_t born_at = a.of->began_at.load(memory_order::relaxed);
         const std::uint64_t other_born_at = b.of->began_at.load(memory_order::relaxed);
-        bool is_same = true;
-        process.windows.for_each_open([&](const open_window& window) {
-            is_same =
-                is_same && makes_no_difference(window, born_at, instance, other_born_at, other);
-        });
-        return is_same;
+        for (std::uint32_t slot = 0; const open_window* each = process.windows.next_open(slot);) {
+            if (!makes_no_difference(*each, born_at, instance, other_born_at, other)) return false;
+        }
+        return true;
     }
 
     page_list<heir> by_site_;

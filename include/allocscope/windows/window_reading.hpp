@@ -57,11 +57,14 @@ struct reading_doubt {
 constexpr std::uint64_t patience_ns = 100'000'000;
 
 // What a reading keeps of single cohorts, for callers that want more than sums.
+struct cohort_samples {
+    sample_sums alive;
+    sample_sums births;
+};
 struct sampled_count {
     std::uint32_t id;
     std::uint32_t site;
-    sample_sums alive;
-    sample_sums births;
+    cohort_samples samples;
 };
 
 struct kept_counts {
@@ -274,7 +277,7 @@ inline sampled_sums read_sampled(const birth_range& range,
         const sample_sums deaths = death_sums_of(c, id);
         read.deaths.add(deaths);
         if (counts == nullptr) return;
-        counts->add({id, c.facts().site.load(memory_order::relaxed), deaths, {}});
+        counts->add({id, c.facts().site.load(memory_order::relaxed), {deaths, {}}});
     });
     if (counts == nullptr || counts->has_refused()) {
         for_each_sampled_cohort(range, [&](const cohort& c, std::uint32_t id) {
@@ -285,20 +288,32 @@ inline sampled_sums read_sampled(const birth_range& range,
     for (sampled_count& each : *counts) {
         sample_sums alive = birth_sums_of(*process.cohorts.by_id(each.id), each.id);
         read.births.add(alive);
-        each.births = alive;
-        alive.subtract(each.alive);  // it held the deaths so far
-        each.alive = alive;
+        each.samples.births = alive;
+        alive.subtract(each.samples.alive);  // it held the deaths so far
+        each.samples.alive = alive;
     }
     return read;
 }
 
-// Walking lock. Returns the totals of a window, without the peak. Unless `counts` is null, keeps
-// there the counts that the totals come from.
-ALLOCSCOPE_NOINLINE window_sum totals_in(const birth_range& range, recording how,
-                                         const retired_births& retired, reading_doubt& doubt,
-                                         kept_counts* counts) noexcept {
+// What a reading has to know of its window. The window stays open until end_reading().
+struct window_facts {
+    birth_range range{};
+    std::uint64_t opened_at = 0;
+    std::uint32_t slot = 0;
+    recording how = recording::exact;
+    retired_births retired;
+    std::uint64_t peak_bytes = 0;  // if the window has begun anew since; otherwise found at the end
+    std::uint64_t highest_read = 0;
+    std::uint64_t followed = 0;  // the number of its followed_peak; 0: there is none
+};
+
+// Walking lock. Sets the totals of a window, without the peak. Unless `counts` is null, keeps there
+// the counts that the totals come from.
+ALLOCSCOPE_NOINLINE void read_totals(window_sum& totals, const window_facts& facts,
+                                     reading_doubt& doubt, kept_counts* counts) noexcept {
     constexpr int most_readings = 3;
     constexpr std::uint64_t little_doubt = 64;
+    const birth_range& range = facts.range;
     event_sum foreign;
     count_sums own;
     for (int i = 1; i <= most_readings; ++i) {
@@ -311,13 +326,13 @@ ALLOCSCOPE_NOINLINE window_sum totals_in(const birth_range& range, recording how
         doubt.bytes += since.bytes - foreign.bytes;
         if (doubt.objects <= little_doubt) break;  // otherwise it had to wait: read again
     }
-    window_sum totals{retired.counts, retired.births, retired.deaths};
-    if (how != recording::sampled) {
+    totals = {facts.retired.counts, facts.retired.births, facts.retired.deaths};
+    if (facts.how != recording::sampled) {
         totals.counts.allocations += own.births;
         totals.counts.bytes_allocated += own.birth_bytes;
         totals.counts.frees += own.deaths + foreign.events;
         totals.counts.bytes_freed += own.death_bytes + foreign.bytes;
-        return totals;
+        return;
     }
     totals.births.add(certain_sums(own.births, own.birth_bytes));
     totals.deaths.add(certain_sums(own.deaths + foreign.events, own.death_bytes + foreign.bytes));
@@ -333,27 +348,13 @@ ALLOCSCOPE_NOINLINE window_sum totals_in(const birth_range& range, recording how
     totals.births.add(sampled.births);
     totals.deaths.add(sampled.deaths);
     totals.counts = counts_from(totals.births, totals.deaths);
-    return totals;
 }
 
 // --- the window ---
 
-// What a reading has to know of its window. The window stays open until end_reading().
-struct window_facts {
-    birth_range range{};
-    std::uint64_t opened_at = 0;
-    std::uint32_t slot = 0;
-    recording how = recording::exact;
-    retired_births retired;
-    std::uint64_t peak_bytes = 0;  // if the window has begun anew since; otherwise found at the end
-    std::uint64_t highest_read = 0;
-    std::uint64_t followed = 0;  // the number of its followed_peak; 0: there is none
-};
-
 // Called under both locks.
-inline window_facts begin_reading(const open_window& window, window_id id) noexcept {
+inline void begin_reading(window_facts& facts, const open_window& window, window_id id) noexcept {
     process.window_being_read = id;
-    window_facts facts;
     facts.range = births_in(window);
     facts.opened_at = facts.range.from;
     facts.slot = slot_of(id);
@@ -361,7 +362,6 @@ inline window_facts begin_reading(const open_window& window, window_id id) noexc
     facts.retired = window.retired;
     facts.highest_read = window.highest_read;
     facts.followed = process.followed.number_of(facts.opened_at);
-    return facts;
 }
 
 // Called under both locks. Returns the window's peak, which may have risen meanwhile. Bytes that a
@@ -402,11 +402,12 @@ inline allocation_counts counts_now(window_id id) noexcept {
         open_window* window = find_window(id);
         if (window == nullptr) return {};
         mark_at_reading(*window);
-        facts = begin_reading(*window, id);
+        begin_reading(facts, *window, id);
     }
     reading_doubt doubt;
-    allocation_counts counts =
-        totals_in(facts.range, facts.how, facts.retired, doubt, nullptr).counts;
+    window_sum totals;
+    read_totals(totals, facts, doubt, nullptr);
+    allocation_counts& counts = totals.counts;
     const control_lock lock;
     counts.peak_bytes = end_reading(facts, counts.live_bytes());
     counts.lost_events = events_lost_since(*process.windows.by_slot(facts.slot));

@@ -86,7 +86,7 @@ TEST_CASE("a window gets the lowest free slot, and slot_end() follows the highes
     }
     CHECK(table->open_count() == open.size());
     std::uint32_t visited = 0;
-    table->for_each_open([&](const open_window&) { ++visited; });
+    for (std::uint32_t slot = 0; table->next_open(slot) != nullptr;) ++visited;
     CHECK(visited == open.size());
     table->count_anew();
     CHECK(table->open_count() == open.size());

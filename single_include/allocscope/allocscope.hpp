@@ -5126,6 +5126,11 @@ ALLOCSCOPE_NOINLINE text file_name_of(text path) noexcept {
     return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
+// What stands before the first `sign`; the whole text if it has none.
+ALLOCSCOPE_NOINLINE text part_before(const text& whole, char sign) noexcept {
+    return whole.substr(0, whole.find(sign));
+}
+
 // A zero-ended copy that lives as long as the arena.
 ALLOCSCOPE_NOINLINE text copy_of(arena& memory, text original) {
     auto* bytes = static_cast<char*>(memory.allocate(original.size() + 1));
@@ -5134,8 +5139,10 @@ ALLOCSCOPE_NOINLINE text copy_of(arena& memory, text original) {
     return text{bytes, original.size()};
 }
 
-// Joins up to four texts into one zero-ended text, in the memory of the arena.
-ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b, text c, text d) {
+// Joins up to four texts into one zero-ended text, in the memory of the arena. They are taken by
+// reference, because code that is not optimised copies each of them twice otherwise.
+ALLOCSCOPE_NOINLINE text joined(arena& memory, const text& a, const text& b, const text& c,
+                                const text& d) {
     const std::size_t size = a.size() + b.size() + c.size() + d.size();
     auto* bytes = static_cast<char*>(memory.allocate(size + 1));
     char* end = bytes;
@@ -5147,10 +5154,10 @@ ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b, text c, text d) {
     *end = '\0';
     return text{bytes, size};
 }
-ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b, text c) {
+ALLOCSCOPE_NOINLINE text joined(arena& memory, const text& a, const text& b, const text& c) {
     return joined(memory, a, b, c, {});
 }
-ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b) {
+ALLOCSCOPE_NOINLINE text joined(arena& memory, const text& a, const text& b) {
     return joined(memory, a, b, {}, {});
 }
 
@@ -14653,26 +14660,19 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline process_state process{}
 //     for (const thread_state& each : all_threads()) ...
 class all_threads {
 public:
-    class position {
-    public:
-        explicit position(thread_state* at) noexcept : at_(at) {}
-        ALLOCSCOPE_INLINE thread_state& operator*() const noexcept { return *at_; }
-        ALLOCSCOPE_INLINE bool operator!=(const position& other) const noexcept {
-            return at_ != other.at_;
-        }
-        ALLOCSCOPE_INLINE position& operator++() noexcept {
-            at_ = at_->next_state;
-            return *this;
-        }
+    struct no_position {};
+    struct position {
+        thread_state* at;
 
-    private:
-        thread_state* at_;
+        ALLOCSCOPE_INLINE thread_state& operator*() const noexcept { return *at; }
+        ALLOCSCOPE_INLINE bool operator!=(no_position) const noexcept { return at != nullptr; }
+        ALLOCSCOPE_INLINE void operator++() noexcept { at = at->next_state; }
     };
 
     ALLOCSCOPE_INLINE position begin() const noexcept {
-        return position{process.threads.load(memory_order::acquire)};
+        return {process.threads.load(memory_order::acquire)};
     }
-    ALLOCSCOPE_INLINE position end() const noexcept { return position{nullptr}; }
+    ALLOCSCOPE_INLINE no_position end() const noexcept { return {}; }
 };
 
 // Stand in for the state of a thread before its first event and after its last destructor. They are
@@ -15890,19 +15890,26 @@ ALLOCSCOPE_INLINE void for_each_cohort(const epoch& of, Visit&& visit) {
     }
 }
 
-// Calls visit(epoch) for each of the thread's epochs in the range. Older epochs cost nothing,
-// because a thread's epochs are in order of time. Throws what `visit` throws.
-template <class Visit>
-inline void for_each_epoch_in(const thread_state& thread, const birth_range& range, Visit&& visit) {
-    for (const epoch* e = thread.newest_epoch.load(memory_order::acquire); e != nullptr;
-         e = e->older.load(memory_order::relaxed)) {
+// The newest epoch in the range, of one epoch and those before it; null: there is none. Older
+// epochs cost nothing, because a thread's epochs are in order of time.
+ALLOCSCOPE_NOINLINE const epoch* newest_epoch_in(const birth_range& range,
+                                                 const epoch* e) noexcept {
+    for (; e != nullptr; e = e->older.load(memory_order::relaxed)) {
         const std::uint64_t began_at = e->began_at.load(memory_order::relaxed);
-        if (began_at < range.from) return;
-        if (began_at >= range.until) continue;
-        if (range.instance != every_thread &&
-            range.instance != e->instance.load(memory_order::relaxed)) {
-            continue;
-        }
+        if (began_at < range.from) return nullptr;
+        const bool is_of_these = range.instance == every_thread ||
+                                 range.instance == e->instance.load(memory_order::relaxed);
+        if (began_at < range.until && is_of_these) return e;
+    }
+    return nullptr;
+}
+
+// Calls visit(epoch) for each of the thread's epochs in the range. Throws what `visit` throws.
+template <class Visit>
+ALLOCSCOPE_INLINE void for_each_epoch_in(const thread_state& thread, const birth_range& range,
+                                         Visit&& visit) {
+    const epoch* e = newest_epoch_in(range, thread.newest_epoch.load(memory_order::acquire));
+    for (; e != nullptr; e = newest_epoch_in(range, e->older.load(memory_order::relaxed))) {
         visit(*e);
     }
 }
@@ -22757,7 +22764,7 @@ private:
         const text scope = write_scope(function, *home, last, plain, nesting);
         function << plain;
         const bool is_special = plain == "<lambda>" || plain == "operator=" ||
-                                plain.starts_with("~") || plain == scope.substr(0, scope.find('<'));
+                                plain.starts_with("~") || plain == part_before(scope, '<');
         answer.is_implicit = answer.is_implicit && is_special;
         answer.may_be_implicit = is_special || scope.empty();
         answer.function = texts_.keep(function.view());
@@ -23114,13 +23121,12 @@ ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, import
         read_entry(unit, walker, type);
         open_scope outer = open.empty() ? open_scope{} : open.back();
         if (!type.within.empty()) {
-            outer.name = type.within.substr(0, type.within.find('<'));
+            outer.name = part_before(type.within, '<');
             outer.is_named = outer.name.size() == type.within.size();
             type.within = {};
         }
         const bool is_unnamed = tag == detail::dwarf::tag_namespace && type.whole.empty();
-        const text own =
-            is_unnamed ? unnamed_namespace : type.whole.substr(0, type.whole.find('<'));
+        const text own = is_unnamed ? unnamed_namespace : part_before(type.whole, '<');
         const text qualified = outer.name.empty() ? own : joined(memory, outer.name, "::", own);
         named_type* kept = nullptr;
         if (names_a_type(tag) && !type.whole.empty()) {
@@ -23332,7 +23338,7 @@ inline bool is_system_library(text path) noexcept {
 
 // Whether a file is a header of libstdc++ or libc++. Everything in such a header belongs to the
 // library, even a function whose scope is missing in the debug information.
-inline bool is_standard_header(text file) noexcept {
+inline bool is_standard_header(const text& file) noexcept {
     // This is asked several times for each frame, and few paths have a '+'.
     return file.find('+') != text::npos && file.contains("/include/c++/");
 }
@@ -23412,12 +23418,12 @@ public:
             function = facts.more;
         }
         const debug_unit* unit = last != 0 ? units_.unit_of_entry(last) : nullptr;
-        if (unit == nullptr || (!own.empty() && without_arguments(name) != own)) return {};
+        if (unit == nullptr || (!own.empty() && part_before(name, '<') != own)) return {};
         if (result != 0) return own.empty() ? text{} : spelled(result, 0);
         const std::uint64_t around = entry_around(*unit, last);
         const entry_facts outer = read(around);
         const bool is_constructor =
-            names_a_type(outer.tag) && without_arguments(outer.name) == without_arguments(name);
+            names_a_type(outer.tag) && part_before(outer.name, '<') == part_before(name, '<');
         if (is_constructor) return spelled(around, 0);
         // With -g1 no entry describes the class, but the name of the function has it.
         const entry_name whole = names_.of(made);
@@ -23431,10 +23437,6 @@ public:
 
 private:
     static constexpr int most_links = 16;
-
-    static ALLOCSCOPE_INLINE text without_arguments(text name) noexcept {
-        return name.substr(0, name.find('<'));
-    }
 
     // What one scope says about a name.
     struct found_type {
@@ -25291,12 +25293,9 @@ struct elf_symbol {
 
 constexpr std::size_t elf_symbol_bytes = 24;
 
-// Calls `visit(const elf_symbol&)` for every entry that names a place in this file.
-template <class Visitor>
-inline void visit_elf_symbols(byte_view table, Visitor&& visit) {
-    byte_cursor in{table};
+// Reads the next entry that names a place in this file. Returns false if there is none.
+ALLOCSCOPE_NOINLINE bool next_elf_symbol(byte_cursor& in, elf_symbol& symbol) noexcept {
     while (in.remaining() >= elf_symbol_bytes) {
-        elf_symbol symbol;
         symbol.name = in.u32();
         const std::uint8_t info = in.u8();
         in.skip(1);  // visibility
@@ -25305,8 +25304,17 @@ inline void visit_elf_symbols(byte_view table, Visitor&& visit) {
         symbol.size = in.u64();
         symbol.kind = static_cast<elf_symbol_kind>(info & 0xf);
         symbol.binding = static_cast<elf_symbol_binding>(info >> 4);
-        if (symbol.section != 0 && symbol.name != 0) visit(symbol);
+        if (symbol.section != 0 && symbol.name != 0) return true;
     }
+    return false;
+}
+
+// Calls `visit(const elf_symbol&)` for each of them.
+template <class Visitor>
+inline void visit_elf_symbols(byte_view table, Visitor&& visit) {
+    byte_cursor in{table};
+    elf_symbol symbol;
+    while (next_elf_symbol(in, symbol)) visit(symbol);
 }
 
 }  // namespace detail
@@ -25798,12 +25806,12 @@ public:
         const detail::elf_section* section = parts_->object->find(".dynsym");
         if (section == nullptr) return false;
         arena scratch;
-        bool is_found = false;
-        detail::visit_elf_symbols(parts_->object->read(scratch, section),
-                                  [&](const detail::elf_symbol& symbol) {
-                                      is_found = is_found || symbol.address == begin;
-                                  });
-        return is_found;
+        detail::byte_cursor in{parts_->object->read(scratch, section)};
+        detail::elf_symbol symbol;
+        while (detail::next_elf_symbol(in, symbol)) {
+            if (symbol.address == begin) return true;
+        }
+        return false;
     }
 
     // One line program may serve several units.
@@ -25850,8 +25858,7 @@ public:
     symbol_name& name_of(const char* symbol) {
         symbol_name& name = parts_->symbol_names[symbol];
         if (symbol != nullptr && name.linkage.empty()) {
-            const text whole = symbol;
-            name.linkage = copy_of(memory_, whole.substr(0, whole.find('@')));
+            name.linkage = copy_of(memory_, part_before(symbol, '@'));
             name.readable = demangled(memory_, name.linkage.data());
         }
         return name;

@@ -39,12 +39,9 @@ struct elf_symbol {
 
 constexpr std::size_t elf_symbol_bytes = 24;
 
-// Calls `visit(const elf_symbol&)` for every entry that names a place in this file.
-template <class Visitor>
-inline void visit_elf_symbols(byte_view table, Visitor&& visit) {
-    byte_cursor in{table};
+// Reads the next entry that names a place in this file. Returns false if there is none.
+ALLOCSCOPE_NOINLINE bool next_elf_symbol(byte_cursor& in, elf_symbol& symbol) noexcept {
     while (in.remaining() >= elf_symbol_bytes) {
-        elf_symbol symbol;
         symbol.name = in.u32();
         const std::uint8_t info = in.u8();
         in.skip(1);  // visibility
@@ -53,8 +50,17 @@ inline void visit_elf_symbols(byte_view table, Visitor&& visit) {
         symbol.size = in.u64();
         symbol.kind = static_cast<elf_symbol_kind>(info & 0xf);
         symbol.binding = static_cast<elf_symbol_binding>(info >> 4);
-        if (symbol.section != 0 && symbol.name != 0) visit(symbol);
+        if (symbol.section != 0 && symbol.name != 0) return true;
     }
+    return false;
+}
+
+// Calls `visit(const elf_symbol&)` for each of them.
+template <class Visitor>
+inline void visit_elf_symbols(byte_view table, Visitor&& visit) {
+    byte_cursor in{table};
+    elf_symbol symbol;
+    while (next_elf_symbol(in, symbol)) visit(symbol);
 }
 
 }  // namespace detail

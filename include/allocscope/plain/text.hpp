@@ -110,6 +110,11 @@ ALLOCSCOPE_NOINLINE text file_name_of(text path) noexcept {
     return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
+// What stands before the first `sign`; the whole text if it has none.
+ALLOCSCOPE_NOINLINE text part_before(const text& whole, char sign) noexcept {
+    return whole.substr(0, whole.find(sign));
+}
+
 // A zero-ended copy that lives as long as the arena.
 ALLOCSCOPE_NOINLINE text copy_of(arena& memory, text original) {
     auto* bytes = static_cast<char*>(memory.allocate(original.size() + 1));
@@ -118,7 +123,8 @@ ALLOCSCOPE_NOINLINE text copy_of(arena& memory, text original) {
     return text{bytes, original.size()};
 }
 
-// Joins up to four texts into one zero-ended text, in the memory of the arena.
+// Joins up to four texts into one zero-ended text, in the memory of the arena. They are taken by
+// reference, because code that is not optimised copies each of them twice otherwise.
 ALLOCSCOPE_NOINLINE text joined(arena& memory, const text& a, const text& b, const text& c,
                                 const text& d) {
     const std::size_t size = a.size() + b.size() + c.size() + d.size();

@@ -38,19 +38,26 @@ ALLOCSCOPE_INLINE void for_each_cohort(const epoch& of, Visit&& visit) {
     }
 }
 
-// Calls visit(epoch) for each of the thread's epochs in the range. Older epochs cost nothing,
-// because a thread's epochs are in order of time. Throws what `visit` throws.
-template <class Visit>
-inline void for_each_epoch_in(const thread_state& thread, const birth_range& range, Visit&& visit) {
-    for (const epoch* e = thread.newest_epoch.load(memory_order::acquire); e != nullptr;
-         e = e->older.load(memory_order::relaxed)) {
+// The newest epoch in the range, of one epoch and those before it; null: there is none. Older
+// epochs cost nothing, because a thread's epochs are in order of time.
+ALLOCSCOPE_NOINLINE const epoch* newest_epoch_in(const birth_range& range,
+                                                 const epoch* e) noexcept {
+    for (; e != nullptr; e = e->older.load(memory_order::relaxed)) {
         const std::uint64_t began_at = e->began_at.load(memory_order::relaxed);
-        if (began_at < range.from) return;
-        if (began_at >= range.until) continue;
-        if (range.instance != every_thread &&
-            range.instance != e->instance.load(memory_order::relaxed)) {
-            continue;
-        }
+        if (began_at < range.from) return nullptr;
+        const bool is_of_these = range.instance == every_thread ||
+                                 range.instance == e->instance.load(memory_order::relaxed);
+        if (began_at < range.until && is_of_these) return e;
+    }
+    return nullptr;
+}
+
+// Calls visit(epoch) for each of the thread's epochs in the range. Throws what `visit` throws.
+template <class Visit>
+ALLOCSCOPE_INLINE void for_each_epoch_in(const thread_state& thread, const birth_range& range,
+                                         Visit&& visit) {
+    const epoch* e = newest_epoch_in(range, thread.newest_epoch.load(memory_order::acquire));
+    for (; e != nullptr; e = newest_epoch_in(range, e->older.load(memory_order::relaxed))) {
         visit(*e);
     }
 }

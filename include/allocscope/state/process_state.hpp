@@ -126,26 +126,19 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline process_state process{}
 //     for (const thread_state& each : all_threads()) ...
 class all_threads {
 public:
-    class position {
-    public:
-        explicit position(thread_state* at) noexcept : at_(at) {}
-        ALLOCSCOPE_INLINE thread_state& operator*() const noexcept { return *at_; }
-        ALLOCSCOPE_INLINE bool operator!=(const position& other) const noexcept {
-            return at_ != other.at_;
-        }
-        ALLOCSCOPE_INLINE position& operator++() noexcept {
-            at_ = at_->next_state;
-            return *this;
-        }
+    struct no_position {};
+    struct position {
+        thread_state* at;
 
-    private:
-        thread_state* at_;
+        ALLOCSCOPE_INLINE thread_state& operator*() const noexcept { return *at; }
+        ALLOCSCOPE_INLINE bool operator!=(no_position) const noexcept { return at != nullptr; }
+        ALLOCSCOPE_INLINE void operator++() noexcept { at = at->next_state; }
     };
 
     ALLOCSCOPE_INLINE position begin() const noexcept {
-        return position{process.threads.load(memory_order::acquire)};
+        return {process.threads.load(memory_order::acquire)};
     }
-    ALLOCSCOPE_INLINE position end() const noexcept { return position{nullptr}; }
+    ALLOCSCOPE_INLINE no_position end() const noexcept { return {}; }
 };
 
 // Stand in for the state of a thread before its first event and after its last destructor. They are

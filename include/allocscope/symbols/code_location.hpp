@@ -120,7 +120,7 @@ inline bool is_system_library(text path) noexcept {
 
 // Whether a file is a header of libstdc++ or libc++. Everything in such a header belongs to the
 // library, even a function whose scope is missing in the debug information.
-inline bool is_standard_header(text file) noexcept {
+inline bool is_standard_header(const text& file) noexcept {
     // This is asked several times for each frame, and few paths have a '+'.
     return file.find('+') != text::npos && file.contains("/include/c++/");
 }

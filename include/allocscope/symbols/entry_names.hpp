@@ -161,7 +161,7 @@ private:
         const text scope = write_scope(function, *home, last, plain, nesting);
         function << plain;
         const bool is_special = plain == "<lambda>" || plain == "operator=" ||
-                                plain.starts_with("~") || plain == scope.substr(0, scope.find('<'));
+                                plain.starts_with("~") || plain == part_before(scope, '<');
         answer.is_implicit = answer.is_implicit && is_special;
         answer.may_be_implicit = is_special || scope.empty();
         answer.function = texts_.keep(function.view());

@@ -97,12 +97,12 @@ public:
             function = facts.more;
         }
         const debug_unit* unit = last != 0 ? units_.unit_of_entry(last) : nullptr;
-        if (unit == nullptr || (!own.empty() && without_arguments(name) != own)) return {};
+        if (unit == nullptr || (!own.empty() && part_before(name, '<') != own)) return {};
         if (result != 0) return own.empty() ? text{} : spelled(result, 0);
         const std::uint64_t around = entry_around(*unit, last);
         const entry_facts outer = read(around);
         const bool is_constructor =
-            names_a_type(outer.tag) && without_arguments(outer.name) == without_arguments(name);
+            names_a_type(outer.tag) && part_before(outer.name, '<') == part_before(name, '<');
         if (is_constructor) return spelled(around, 0);
         // With -g1 no entry describes the class, but the name of the function has it.
         const entry_name whole = names_.of(made);
@@ -116,10 +116,6 @@ public:
 
 private:
     static constexpr int most_links = 16;
-
-    static ALLOCSCOPE_INLINE text without_arguments(text name) noexcept {
-        return name.substr(0, name.find('<'));
-    }
 
     // What one scope says about a name.
     struct found_type {

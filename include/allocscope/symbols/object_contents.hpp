@@ -147,12 +147,12 @@ public:
         const detail::elf_section* section = parts_->object->find(".dynsym");
         if (section == nullptr) return false;
         arena scratch;
-        bool is_found = false;
-        detail::visit_elf_symbols(parts_->object->read(scratch, section),
-                                  [&](const detail::elf_symbol& symbol) {
-                                      is_found = is_found || symbol.address == begin;
-                                  });
-        return is_found;
+        detail::byte_cursor in{parts_->object->read(scratch, section)};
+        detail::elf_symbol symbol;
+        while (detail::next_elf_symbol(in, symbol)) {
+            if (symbol.address == begin) return true;
+        }
+        return false;
     }
 
     // One line program may serve several units.
@@ -199,8 +199,7 @@ public:
     symbol_name& name_of(const char* symbol) {
         symbol_name& name = parts_->symbol_names[symbol];
         if (symbol != nullptr && name.linkage.empty()) {
-            const text whole = symbol;
-            name.linkage = copy_of(memory_, whole.substr(0, whole.find('@')));
+            name.linkage = copy_of(memory_, part_before(symbol, '@'));
             name.readable = demangled(memory_, name.linkage.data());
         }
         return name;

@@ -338,13 +338,12 @@ ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, import
         read_entry(unit, walker, type);
         open_scope outer = open.empty() ? open_scope{} : open.back();
         if (!type.within.empty()) {
-            outer.name = type.within.substr(0, type.within.find('<'));
+            outer.name = part_before(type.within, '<');
             outer.is_named = outer.name.size() == type.within.size();
             type.within = {};
         }
         const bool is_unnamed = tag == detail::dwarf::tag_namespace && type.whole.empty();
-        const text own =
-            is_unnamed ? unnamed_namespace : type.whole.substr(0, type.whole.find('<'));
+        const text own = is_unnamed ? unnamed_namespace : part_before(type.whole, '<');
         const text qualified = outer.name.empty() ? own : joined(memory, outer.name, "::", own);
         named_type* kept = nullptr;
         if (names_a_type(tag) && !type.whole.empty()) {

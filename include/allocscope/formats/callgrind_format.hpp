@@ -172,7 +172,7 @@ private:
         out_ << "cmd: ";
         write_printable(out_, is_empty(info.command) ? info.name : info.command);
         out_ << '\n';
-        for_each_summary_line(job_, [this](text line) { out_ << "desc: " << line << '\n'; });
+        for_each_summary_line(job_, [this](const text& line) { out_ << "desc: " << line << '\n'; });
         out_ << "positions: line\n"
                 "event: LiveBytes : bytes alive\n"
                 "event: LiveObjects : objects alive\n"

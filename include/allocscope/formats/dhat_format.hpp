@@ -115,7 +115,7 @@ private:
              << ", \"tg\": " << decimal{end} << ",\n\"pps\": [";
     }
 
-    void write_point(text path, const stack_numbers& own) {
+    void write_point(const text& path, const stack_numbers& own) {
         const bool has_peak = job_.rows.info().has_peak_details;
         const std::uint64_t peak_bytes = has_peak ? own.peak_bytes : own.bytes;
         const std::uint64_t peak_objects = has_peak ? own.peak_objects : own.objects;

@@ -47,7 +47,7 @@ namespace detail {
 // A text that is passed on, and emptied, when it has about a megabyte.
 class piecewise_text {
 public:
-    using put_piece = bool (*)(void* target, text piece);
+    using put_piece = bool (*)(void* target, const text& piece);
 
     piecewise_text(arena& memory, put_piece put, void* target) noexcept
         : gathered(memory), put_(put), target_(target) {}
@@ -91,7 +91,7 @@ struct format_job {
     text_flow flow() const noexcept {
         return {[](void* gathered) { static_cast<piecewise_text*>(gathered)->may_go(); }, &pieces};
     }
-    bool refuse(text reason) {
+    bool refuse(const text& reason) {
         refusal << reason;
         return false;
     }
@@ -172,7 +172,7 @@ struct lazy_target {
     Target& target;
     bool is_open = false;
 
-    static bool put(void* self, text piece) {
+    static bool put(void* self, const text& piece) {
         auto& here = *static_cast<lazy_target*>(self);
         if (!here.is_open && !here.target.open()) return false;
         here.is_open = true;

@@ -46,7 +46,7 @@ inline bool write_text_body(format_job& job) {
 }
 
 inline bool write_saved_body(format_job& job) {
-    return save_snapshot_with(job.stacks(), [&job](text part) {
+    return save_snapshot_with(job.stacks(), [&job](const text& part) {
         job.out << part;
         job.pieces.may_go();
         return true;
@@ -100,7 +100,7 @@ inline std::size_t rows_read_by(const file_format& format) noexcept {
 }
 
 // Returns null if there is no such format.
-inline const file_format* format_named(text name) {
+inline const file_format* format_named(const text& name) {
     for (const file_format& each : file_formats) {
         if (name == text{each.name}) return &each;
     }
@@ -108,7 +108,7 @@ inline const file_format* format_named(text name) {
 }
 
 // Returns the format with the longest ending that fits, or null: "a.dhat.json" is DHAT's.
-inline const file_format* format_of_path(text path) {
+inline const file_format* format_of_path(const text& path) {
     const file_format* found = nullptr;
     for (const file_format& each : file_formats) {
         const text ending{each.ending};

@@ -57,7 +57,7 @@ inline void write_frame_label(text_out& out, const snapshot::frame& frame) {
 }
 
 // Replaces each character of `unwanted` in the text from index `from` on.
-inline void replace_since(text_out& out, std::size_t from, text unwanted, char instead) {
+inline void replace_since(text_out& out, std::size_t from, const text& unwanted, char instead) {
     // The caller may change its text; only the view of it is constant.
     char* written = const_cast<char*>(out.view().data());
     for (std::size_t i = from; i < out.size(); ++i) {

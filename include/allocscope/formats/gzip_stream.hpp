@@ -50,7 +50,7 @@ public:
         }
     }
 
-    void add(text bytes) noexcept {
+    void add(const text& bytes) noexcept {
         std::uint32_t sum = ~sum_;
         const char* at = bytes.begin();
         for (; bytes.end() - at >= 8; at += 8) {
@@ -169,7 +169,7 @@ public:
         to_.gathered << text{"\x1f\x8b\x08\0\0\0\0\0\0\x03", 10};
     }
 
-    void add(text piece) {
+    void add(const text& piece) {
         make_room(piece.size() + piece.size() / 8 + 64);
         bits_.begin(buffer_);
         bits_.put(2, 3);  // begins a block with the fixed codes that is not the last
@@ -181,7 +181,7 @@ public:
         size_ += piece.size();
     }
     // The same, with the signature that a piecewise_text needs.
-    static bool put_piece(void* self, text piece) {
+    static bool put_piece(void* self, const text& piece) {
         if (!piece.empty()) static_cast<gzip_stream*>(self)->add(piece);
         return true;
     }
@@ -209,7 +209,7 @@ private:
 
     void put(deflate_codes::code code) noexcept { bits_.put(code.bits, code.count); }
 
-    void pack(text piece) noexcept {
+    void pack(const text& piece) noexcept {
         std::memset(state_->last, 0, sizeof state_->last);
         bit_writer bits = bits_;  // a copy, which can stay in registers
         const auto put = [&bits](deflate_codes::code code) { bits.put(code.bits, code.count); };

@@ -70,7 +70,7 @@ public:
         out_ << "v 10400 3\nX ";
         write_printable(out_, is_empty(info.command) ? info.name : info.command);
         out_ << "\nI 1000 0\n";
-        for_each_summary_line(job_, [this](text line) { out_ << "# " << line << '\n'; });
+        for_each_summary_line(job_, [this](const text& line) { out_ << "# " << line << '\n'; });
         out_ << "c 0\n";
         for_each_stack_by_numbers(
             job_, [this](const snapshot::stack& stack, const numbered_frames& frames) {

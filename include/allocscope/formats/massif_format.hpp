@@ -60,7 +60,7 @@ public:
 
 private:
     void write_head(const snapshot::window_info& info) {
-        for_each_summary_line(job_, [this](text line) {
+        for_each_summary_line(job_, [this](const text& line) {
             const std::size_t begin = out_.size();
             out_ << "desc: " << line;
             replace_since(out_, begin, "#", '@');

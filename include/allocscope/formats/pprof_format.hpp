@@ -154,7 +154,7 @@ private:
     };
 
     // The number of a text that lives as long as the writer.
-    std::uint64_t string(text kept) { return strings_.number_of_text(kept); }
+    std::uint64_t string(const text& kept) { return strings_.number_of_text(kept); }
 
     // The number of a name. Characters that cannot be printed are escaped.
     std::uint64_t printable_string(const char* shown) {
@@ -169,7 +169,7 @@ private:
         return string(printable.view());
     }
 
-    void write_value_type(std::uint32_t field, text type, text unit) {
+    void write_value_type(std::uint32_t field, const text& type, const text& unit) {
         message_.cut(0);
         write_field(message_, pprof_field::value_type::type, string(type));
         write_field(message_, pprof_field::value_type::unit, string(unit));
@@ -248,7 +248,7 @@ private:
     }
 
     // message_ already has the locations.
-    void write_sample(const stack_numbers& numbers, const char* type, text thread_labels) {
+    void write_sample(const stack_numbers& numbers, const char* type, const text& thread_labels) {
         using namespace pprof_field;
         char values[most_values * longest_varint];
         char* end = put_varint(values, numbers.allocations);
@@ -398,7 +398,7 @@ private:
     }
 
     void write_comments() {
-        for_each_summary_line(job_, sum_, [this](text line) {
+        for_each_summary_line(job_, sum_, [this](const text& line) {
             write_field(out_, pprof_field::profile::comment, string(copy_of(job_.memory, line)));
         });
     }

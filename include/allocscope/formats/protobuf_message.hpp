@@ -56,7 +56,7 @@ inline void write_field(text_out& out, std::uint32_t field, std::uint64_t value)
 }
 
 // Writes a string, a message, or packed numbers.
-inline void write_field(text_out& out, std::uint32_t field, text bytes) {
+inline void write_field(text_out& out, std::uint32_t field, const text& bytes) {
     char head[longest_field];
     const char* const end =
         put_varint(put_varint(head, std::uint64_t{field} << 3U | 2U), bytes.size());

@@ -144,7 +144,7 @@ private:
 // --- types ---
 
 // `source` is a row's type_source. A source that is not listed here is not proven.
-inline bool is_proven_type(text source) noexcept {
+inline bool is_proven_type(const text& source) noexcept {
     return source == "report" || source == "allocator" || source == "make_function" ||
            source == "vtable";
 }
@@ -164,7 +164,7 @@ inline void show_type(snapshot::stack& stack, shown_types wanted, arena& memory)
 
 // Whether a frame without a name, or its function, is the one that reports call so:
 // "program+0x12f0".
-inline bool is_at_number(const snapshot::frame& frame, text wanted) noexcept {
+inline bool is_at_number(const snapshot::frame& frame, const text& wanted) noexcept {
     const std::size_t plus = wanted.find("+0x");
     const text function{frame.function};
     const bool has_number = is_numbered(frame);
@@ -177,7 +177,7 @@ inline bool is_at_number(const snapshot::frame& frame, text wanted) noexcept {
            number == std::strtoull(function.data() + function.rfind('x') + 1, nullptr, 16);
 }
 
-inline bool names(const snapshot::frame& frame, text wanted) noexcept {
+inline bool names(const snapshot::frame& frame, const text& wanted) noexcept {
     // A number is not searched for a part of it.
     return (text{frame.function}.contains(wanted) && !is_numbered(frame)) ||
            text{frame.file}.contains(wanted) || text{frame.module}.contains(wanted) ||

@@ -211,7 +211,7 @@ public:
     void next_stack() { ++stack_; }
 
     // Adds the numbers of the stack, or of a part of it.
-    void add(text name, const stack_numbers& numbers) {
+    void add(const text& name, const stack_numbers& numbers) {
         const std::size_t* const known = numbers_.find(name);
         const std::size_t number = known != nullptr ? *known : groups_.size();
         if (known == nullptr) {
@@ -261,7 +261,7 @@ public:
     }
 
 private:
-    void add_group(text name) {
+    void add_group(const text& name) {
         groups_.push_back({std::string{name.data(), name.size()}, 0, 0, 0, 0, 0, 0, 0, 0, 0});
         last_stack_.push_back(0);
     }

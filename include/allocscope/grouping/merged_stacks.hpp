@@ -68,7 +68,7 @@ public:
 
 private:
     // Absolute and relative paths have no common directory.
-    static std::size_t kind_of(text path) noexcept { return path[0] == '/' ? 0 : 1; }
+    static std::size_t kind_of(const text& path) noexcept { return path[0] == '/' ? 0 : 1; }
 
     static text path_of(const snapshot::row& row) noexcept {
         if (row.line == 0 || row.user_frame >= row.frame_count) return {};
@@ -81,25 +81,25 @@ private:
         return frame != nullptr ? text{frame->file} : text{};
     }
 
-    const char* file_of(text path, const char* file) {
+    const char* file_of(const text& path, const char* file) {
         if (path.empty()) return file;
         const auto known = names_.insert(path);
         if (known.is_new) known.value = named(path, file);
         return known.value;
     }
 
-    static void see(text file, text path, cut_directory* cuts) noexcept {
+    static void see(const text& file, const text& path, cut_directory* cuts) noexcept {
         if (path.empty() || !path.ends_with(file)) return;
         cuts[kind_of(path)].meet(path.substr(0, path.size() - file.size()));
     }
 
-    static void meet(cut_directory& all, text directory, bool& are_alike) noexcept {
+    static void meet(cut_directory& all, const text& directory, bool& are_alike) noexcept {
         if (all.is_known && all.directory != directory) are_alike = false;
         all.meet(directory);
     }
 
     // Two files never get the same name.
-    const char* named(text path, const char* file) {
+    const char* named(const text& path, const char* file) {
         const cut_directory& cut = cuts_[kind_of(path)];
         text name = file;
         if (!are_alike_[kind_of(path)] && path.ends_with(name)) {

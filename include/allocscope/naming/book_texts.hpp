@@ -35,16 +35,18 @@ public:
           types_(texts.memory()) {}
 
     // The only copy of an equal text.
-    const char* keep(text wanted) { return wanted.empty() ? "" : texts_.keep(wanted).data(); }
+    const char* keep(const text& wanted) {
+        return wanted.empty() ? "" : texts_.keep(wanted).data();
+    }
 
     // The function as people write it.
-    const char* pretty_function(text function) {
+    const char* pretty_function(const text& function) {
         const auto known = functions_.insert(function.data());
         if (known.is_new) known.value = keep(symbolize::pretty_function(scratch_, function));
         return known.value;
     }
 
-    const char* tidy_path(text path) {
+    const char* tidy_path(const text& path) {
         const auto known = paths_.insert(path.data());
         if (known.is_new) known.value = keep(symbolize::tidy_path(scratch_, path));
         return known.value;

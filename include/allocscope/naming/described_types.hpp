@@ -58,8 +58,9 @@ public:
 
     // `type` is a text of the book, in which equal texts are one copy. `is_new`: the answer is that
     // of the unit alone.
-    symbolize::size_fit& compare(arena& scratch, text type, const symbolize::type_names& known,
-                                 std::uint64_t bytes, bool& is_new) {
+    symbolize::size_fit& compare(arena& scratch, const text& type,
+                                 const symbolize::type_names& known, std::uint64_t bytes,
+                                 bool& is_new) {
         const auto fit = fits_.insert({{&known, type.data(), bytes}});
         is_new = fit.is_new;
         if (is_new) fit.value = symbolize::compare_size(scratch, type, known, bytes);
@@ -113,7 +114,7 @@ struct described_sizes {
         return described_types_at(symbols, stack, address);
     }
 
-    symbolize::size_fit fit_at(const named_stack& stack, std::uintptr_t address, text type,
+    symbolize::size_fit fit_at(const named_stack& stack, std::uintptr_t address, const text& type,
                                std::uint64_t bytes) const {
         const symbolize::type_names* known = types_at(stack, address);
         return known != nullptr ? symbolize::compare_size(scratch, type, *known, bytes)
@@ -123,7 +124,7 @@ struct described_sizes {
     // The same for a candidate, a text of the book, at the frame that asked for the memory. A
     // compiler may describe a class only in the unit of its constructors or of its first virtual
     // function.
-    symbolize::size_fit fit_of_candidate(const named_stack& stack, text type,
+    symbolize::size_fit fit_of_candidate(const named_stack& stack, const text& type,
                                          std::uint64_t bytes) const {
         std::uint64_t asking = stack.asking_address();
         bool is_certain = true;
@@ -153,7 +154,7 @@ struct described_sizes {
     }
 
     // The same for the stack's own type, at the frame that asked for the memory.
-    symbolize::size_fit fit_of_answer(const named_stack& stack, text type,
+    symbolize::size_fit fit_of_answer(const named_stack& stack, const text& type,
                                       std::uint64_t bytes) const {
         const symbolize::type_names* known = types_at(stack, stack.asking_address());
         bool is_new = false;
@@ -203,7 +204,7 @@ private:
         asked.is_known = true;
         return asked.known;
     }
-    static symbolize::name_kind kind(void* place, text name) {
+    static symbolize::name_kind kind(void* place, const text& name) {
         const symbolize::type_names* known = types(place);
         if (known == nullptr) return symbolize::name_kind::unknown;
         if (!known->has(name)) {
@@ -214,15 +215,15 @@ private:
         return known->is_template(name) ? symbolize::name_kind::class_template
                                         : symbolize::name_kind::type;
     }
-    static text qualified(void* place, text name, text function) {
+    static text qualified(void* place, const text& name, const text& function) {
         const symbolize::type_names* known = types(place);
         return known != nullptr ? known->qualified(name, function) : text{};
     }
-    static text only(void* place, text name, text function) {
+    static text only(void* place, const text& name, const text& function) {
         const symbolize::type_names* known = types(place);
         return known != nullptr ? known->only(name, function) : text{};
     }
-    static std::uint64_t bytes(void* place, text name) {
+    static std::uint64_t bytes(void* place, const text& name) {
         const symbolize::type_names* known = types(place);
         const symbolize::named_type* each = known != nullptr ? known->all(name) : nullptr;
         const std::uint64_t bytes = each != nullptr ? each->bytes : 0;
@@ -231,22 +232,24 @@ private:
         }
         return bytes;
     }
-    static bool are_classes(void* place, text path) {
+    static bool are_classes(void* place, const text& path) {
         const symbolize::type_names* known = types(place);
         return known != nullptr && known->are_classes(path);
     }
-    static bool has_call_at(void* place, text file, int line, int column) {
+    static bool has_call_at(void* place, const text& file, int line, int column) {
         const asked_place& asked = found(place);
         return asked.object != nullptr &&
                asked.object->has_call_at(asked.address, file, line, column);
     }
-    static text made(void* place, text own, const symbolize::source_places& places, arena& memory) {
+    static text made(void* place, const text& own, const symbolize::source_places& places,
+                     arena& memory) {
         const asked_place& asked = found(place);
         if (asked.object == nullptr) return {};
         return asked.object->made_at(asked.address, asked.function, asked.file, places, own,
                                      memory);
     }
-    static text meaning(void* place, text name, symbolize::asked_name wanted, arena& memory) {
+    static text meaning(void* place, const text& name, symbolize::asked_name wanted,
+                        arena& memory) {
         const asked_place& asked = found(place);
         if (asked.object == nullptr) return {};
         return asked.object->meaning_at(asked.address, asked.function, name, wanted, memory);

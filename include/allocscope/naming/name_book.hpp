@@ -134,7 +134,7 @@ public:
     }
 
     // The only copy of an equal text.
-    ALLOCSCOPE_INLINE const char* keep(text wanted) { return texts_.keep(wanted); }
+    ALLOCSCOPE_INLINE const char* keep(const text& wanted) { return texts_.keep(wanted); }
 
     // The modules at the time of refresh(): see symbolize::symbolizer.
     template <class Visit>

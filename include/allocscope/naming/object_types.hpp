@@ -59,7 +59,7 @@ inline bool are_alike(const sample_block* blocks, std::uint32_t count,
 }
 
 // Which of the types in "<int, app::part>" is as large as the block; "" if that is not certain.
-inline text fitting_type(const described_sizes& known, const named_stack& stack, text types,
+inline text fitting_type(const described_sizes& known, const named_stack& stack, const text& types,
                          std::uint64_t bytes) {
     using symbolize::size_fit;
     text found;
@@ -87,7 +87,7 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
     text symbol;
     if (is_certain) symbol = known.symbols.data_symbol_at(first_word, scratch, home);
     if (!symbol.starts_with("vtable for ") || !are_alike(blocks, count, first_word)) symbol = {};
-    const auto fit_at = [&](std::uintptr_t address, text name) {
+    const auto fit_at = [&](std::uintptr_t address, const text& name) {
         return known.fit_at(stack, address, name, bytes);
     };
     symbolize::known_fits fits;

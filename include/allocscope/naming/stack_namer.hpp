@@ -475,7 +475,7 @@ private:
 
     void find_type(named_stack& stack, list<code_frame>& frames,
                    const list<const met_address*>& owners,
-                   const symbolize::wrapped_request& request, text coroutine) {
+                   const symbolize::wrapped_request& request, const text& coroutine) {
         asked_place asked{symbols_, 0, nullptr};
         if (stack.asking_frame < frames.size()) {
             asked.address = owners[stack.asking_frame]->location->address;

@@ -79,14 +79,14 @@ public:
         for (auto& each : files_) each.value = names[at++];
     }
 
-    text operator()(text path) {
+    text operator()(const text& path) {
         if (const text* known = files_.find(path)) return *known;
         const text cut = cut_of(path);
         return path.starts_with(cut) ? path.substr(cut.size()) : path;
     }
 
 private:
-    ALLOCSCOPE_INLINE text& cut_of(text path) noexcept {
+    ALLOCSCOPE_INLINE text& cut_of(const text& path) noexcept {
         return cuts_[path.starts_with("/") ? 1 : 0];
     }
 
@@ -130,7 +130,7 @@ inline void add_modules(list<snapshot::module>& modules, name_book& book,
         for (std::size_t i = 0; i < stack.frame_count; ++i) met[stack.frames[i].module];
     }
     book.for_each_module(
-        [&](text path, std::uint64_t base, std::uint64_t size, const build_id& id) {
+        [&](const text& path, std::uint64_t base, std::uint64_t size, const build_id& id) {
             bool* const is_wanted = met.find(path);
             if (is_wanted == nullptr || *is_wanted) return;
             *is_wanted = true;  // and is loaded now

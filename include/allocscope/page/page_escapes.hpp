@@ -111,7 +111,7 @@ inline void write_page_text(text_out& out, const char* shown) {
 }
 
 // The same for lines that have no bytes to escape.
-inline void write_page_lines(text_out& out, text lines) {
+inline void write_page_lines(text_out& out, const text& lines) {
     for (const char c : lines) {
         const text escaped = escape_in_page(c);
         if (escaped.empty()) {

@@ -62,7 +62,7 @@ inline void write_row_without_script(text_out& out, const snapshot::row& row, bo
 }
 
 // `head` is the lines of a text report above its rows.
-inline void write_page_without_script(text_out& out, const shown_stacks& stacks, text head) {
+inline void write_page_without_script(text_out& out, const shown_stacks& stacks, const text& head) {
     const snapshot& shown = stacks.rows();
     arena parts;
     out << "<pre>";

@@ -31,7 +31,8 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 // `head` is the lines of a text report above its rows, shown if scripts do not run.
-inline void write_page(text_out& out, const shown_stacks& stacks, text head, text_flow flow) {
+inline void write_page(text_out& out, const shown_stacks& stacks, const text& head,
+                       text_flow flow) {
     const snapshot& shown = stacks.rows();
     out << page_begin;
     write_page_text(out, shown.info().name);

@@ -55,7 +55,7 @@ inline bool is_runtime_function(text name) noexcept {
 
 // Functions that C programs put around malloc, mostly to end the program if it fails. They have
 // the same names in many programs. A row should name their caller.
-inline bool is_allocation_wrapper(text name) noexcept {
+inline bool is_allocation_wrapper(const text& name) noexcept {
     constexpr text names =
         "xmalloc xcalloc xrealloc xzalloc xstrdup xstrndup xmemdup xmemdup0 xnmalloc xnrealloc "
         "xcharalloc ximalloc xicalloc xizalloc xirealloc xinmalloc ximemdup ximemdup0 x2malloc "
@@ -114,7 +114,7 @@ inline bool is_allocation_wrapper(text name) noexcept {
 // name is reserved or known. A function of the user, or an inlined member, may be called `clone`.
 // The functions in which compilers initialise a user's global variables are the user's. So is a
 // linker name that is too long to demangle, unless it begins with a namespace of the library.
-inline bool is_reserved_function(text name) noexcept {
+inline bool is_reserved_function(const text& name) noexcept {
     constexpr text names =
         "_start _init _fini start_thread clone clone3 dl_main call_init exit "
         "execute_native_thread_routine";
@@ -128,7 +128,7 @@ inline bool is_reserved_function(text name) noexcept {
     return name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z');
 }
 
-inline bool is_library_namespace(text name) noexcept {
+inline bool is_library_namespace(const text& name) noexcept {
     return is_listed(name,
                      "std __gnu_cxx __cxxabiv1 allocscope __gnu_debug __gnu_parallel __pstl "
                      "__gnu_internal __sanitizer");
@@ -198,7 +198,7 @@ public:
 
 private:
     // Returns false if there is no room for another pattern.
-    bool add_once(text added) noexcept {
+    bool add_once(const text& added) noexcept {
         for (std::size_t i = 0; i < count_; ++i) {
             if (added == patterns_[i]) return true;
         }
@@ -209,7 +209,7 @@ private:
         return true;
     }
 
-    bool is_added(text plain, text file, bool as_own) const noexcept {
+    bool is_added(const text& plain, const text& file, bool as_own) const noexcept {
         const std::size_t count = version();
         for (std::size_t i = 0; i < count; ++i) {
             text pattern{patterns_[i]};
@@ -231,7 +231,7 @@ private:
         return star + 1 != pattern.size() && !pattern.substr(0, star).ends_with("operator");
     }
 
-    static bool fits_file(text pattern, text file) noexcept {
+    static bool fits_file(text pattern, const text& file) noexcept {
         while (pattern.size() > 1 && pattern.back() == '/') pattern.remove_suffix(1);
         const bool from_root = pattern.front() == '/';
         for (std::size_t at = file.find(pattern); at != no_position;
@@ -245,7 +245,7 @@ private:
         return false;
     }
 
-    static bool fits_name(text pattern, text plain) noexcept {
+    static bool fits_name(text pattern, const text& plain) noexcept {
         if (pattern.starts_with("::")) pattern.remove_prefix(2);
         if (pattern.back() == '*') {
             pattern.remove_suffix(1);

@@ -36,7 +36,8 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Whether the list of initialisers that ends at `last` names the member.
-inline bool is_in_constructor_list(const source_outline& file, std::size_t last, text member) {
+inline bool is_in_constructor_list(const source_outline& file, std::size_t last,
+                                   const text& member) {
     for (std::size_t at = last; at > 0 && !file.is_any_at(at, "; : "); --at) {
         if (file.is_any_at(at, ") }") && file.partner(at) != 0) at = file.partner(at) - 1;
         if (file.text_at(at) == member) return true;
@@ -45,7 +46,7 @@ inline bool is_in_constructor_list(const source_outline& file, std::size_t last,
 }
 
 // Whether a brace opens the body of a constructor of the class `name`, and no block in it.
-inline bool is_constructor_body(const source_outline& file, std::size_t brace, text name) {
+inline bool is_constructor_body(const source_outline& file, std::size_t brace, const text& name) {
     for (std::size_t at = brace - 1; at > 0; --at) {
         if (file.is_any_at(at, ") }") && file.partner(at) != 0) {
             at = file.partner(at);
@@ -59,8 +60,8 @@ inline bool is_constructor_body(const source_outline& file, std::size_t brace, t
 
 // The only initialiser in a class that has to do with `callee`; 0: none or more. `place` is the
 // last token before the body of the constructor in `own`, 0 if the compiler made it.
-inline std::size_t initialiser_for(const found_token& owner, text callee, const source_outline& own,
-                                   std::size_t place) {
+inline std::size_t initialiser_for(const found_token& owner, const text& callee,
+                                   const source_outline& own, std::size_t place) {
     const source_outline& file = *owner.file;
     constexpr text others = "using typedef friend static template struct class union enum operator";
     constexpr text allocates_empty = "deque queue stack promise packaged_task";

@@ -50,7 +50,7 @@ public:
     }
 
     // Whether the file is in a place for other people's code, wherever the program's own folder is.
-    bool is_library_file(arena& scratch, text file) {
+    bool is_library_file(arena& scratch, const text& file) {
         const auto known = files_.insert(file.data());
         if (known.is_new) known.value = symbolize::is_library_file(scratch, file, {});
         return known.value;

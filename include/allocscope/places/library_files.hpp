@@ -31,7 +31,7 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Where packages put headers and libraries.
-ALLOCSCOPE_PURE inline bool is_installed(text path) noexcept {
+ALLOCSCOPE_PURE inline bool is_installed(const text& path) noexcept {
     constexpr text folders =
         "/usr/include/ /usr/lib/ /usr/lib32/ /usr/lib64/ /usr/libx32/ /usr/local/include/ "
         "/usr/share/ /lib/ /lib32/ /lib64/ /nix/store/ /gnu/store/ /snap/ /home/linuxbrew/";
@@ -40,7 +40,7 @@ ALLOCSCOPE_PURE inline bool is_installed(text path) noexcept {
 }
 
 // A folder that holds other people's code, wherever it is.
-inline bool is_library_folder(text name) noexcept {
+inline bool is_library_folder(const text& name) noexcept {
     return is_listed(name,
                      "third_party third-party thirdparty ThirdParty 3rd_party 3rd-party 3rdparty "
                      "vendor Vendor vendored external External externals extern deps "
@@ -49,7 +49,7 @@ inline bool is_library_folder(text name) noexcept {
 }
 
 // `own_folder` ends with a slash; "" when it is not known.
-inline bool is_library_file(arena& scratch, text file, text own_folder) {
+inline bool is_library_file(arena& scratch, const text& file, const text& own_folder) {
     const borrowed_memory meanwhile{scratch};
     text path = tidy_path(scratch, file);
     if (!own_folder.empty() && path.starts_with(own_folder)) {
@@ -69,7 +69,7 @@ inline bool is_library_file(arena& scratch, text file, text own_folder) {
 // The folder of the program's own code: the folder of the file with main(), or the folder around it
 // if the folder's name only says what kind of code it holds ("src"). A main() in a header belongs
 // to a test framework and says nothing.
-inline text own_folder_of(arena& memory, text file_of_main) {
+inline text own_folder_of(arena& memory, const text& file_of_main) {
     const text file = tidy_path(memory, file_of_main);
     const std::size_t dot = file.rfind('.');
     if (dot == text::npos || !listed_start(file.substr(dot), ".h .i").empty()) return {};

@@ -55,7 +55,7 @@ enum class module_kind { user, runtime, system };
 
 // Whether a file is an interpreter or its library: one of the names, and perhaps a version.
 // "perlin" is neither.
-inline bool is_runtime(text file_name) noexcept {
+inline bool is_runtime(const text& file_name) noexcept {
     constexpr text runtimes =
         "python2 python3 libpython2 libpython3 perl libperl ruby libruby luajit libluajit lua "
         "liblua tclsh libtcl guile libguile php-cgi php-fpm php libphp nodejs node libnode java "
@@ -67,7 +67,7 @@ inline bool is_runtime(text file_name) noexcept {
     return rest.empty() || rest.front() == '.' || (rest.front() >= '0' && rest.front() <= '9');
 }
 
-inline module_kind kind_of_module(text path) noexcept {
+inline module_kind kind_of_module(const text& path) noexcept {
     const text name = file_name_of(path);
     if (name.empty() || is_system_library(name)) return module_kind::system;
     return is_runtime(name) ? module_kind::runtime : module_kind::user;
@@ -84,7 +84,7 @@ struct frame_owner {
     bool is_library = false;  // and the user declared it to be library code
 };
 
-inline frame_owner owner_of(text module, bool is_unloaded, bool is_program) noexcept {
+inline frame_owner owner_of(const text& module, bool is_unloaded, bool is_program) noexcept {
     return {kind_of_module(module), !module.empty(), is_unloaded,
             !is_program && is_installed(module)};
 }

@@ -31,7 +31,7 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Turns "/a/b/../c/./d.cpp" into "/a/c/d.cpp". A relative path keeps the ".." at its beginning.
-inline text tidy_path(arena& memory, text path) {
+inline text tidy_path(arena& memory, const text& path) {
     const bool is_absolute = path.starts_with("/");
     list<text> parts{memory};
     std::size_t at = 0;

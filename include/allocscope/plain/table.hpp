@@ -39,7 +39,7 @@ ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(std::uint64_t key) noexcept {
 ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const void* key) noexcept {
     return hash_of_key(reinterpret_cast<std::uintptr_t>(key));
 }
-ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(text key) noexcept {
+ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(const text& key) noexcept {
     std::uint64_t hash = detail::hash_step(detail::hash_seed, key.size());
     std::size_t at = 0;
     for (; at + 8 <= key.size(); at += 8) {

@@ -7,6 +7,9 @@
 //
 // It does what std::string_view does, without templates, so that the once-per-program header
 // compiles it in a hundredth of the time. The functions have the standard's names and meanings.
+//
+// Functions take texts by reference, because code that is not optimised copies each of them twice
+// otherwise. One that takes a text by value changes its copy.
 
 #ifndef ALLOCSCOPE_PLAIN_TEXT_HPP
 #define ALLOCSCOPE_PLAIN_TEXT_HPP
@@ -60,25 +63,28 @@ public:
 
     // These return positions, or npos.
     ALLOCSCOPE_PURE std::size_t find(char wanted, std::size_t from = 0) const noexcept;
-    ALLOCSCOPE_PURE std::size_t find(text wanted, std::size_t from = 0) const noexcept;
+    ALLOCSCOPE_PURE std::size_t find(const text& wanted, std::size_t from = 0) const noexcept;
     ALLOCSCOPE_PURE std::size_t rfind(char wanted) const noexcept;
-    ALLOCSCOPE_PURE std::size_t rfind(text wanted) const noexcept;
-    ALLOCSCOPE_PURE std::size_t find_first_of(text wanted, std::size_t from = 0) const noexcept;
-    ALLOCSCOPE_PURE std::size_t find_first_not_of(text unwanted,
+    ALLOCSCOPE_PURE std::size_t rfind(const text& wanted) const noexcept;
+    ALLOCSCOPE_PURE std::size_t find_first_of(const text& wanted,
+                                              std::size_t from = 0) const noexcept;
+    ALLOCSCOPE_PURE std::size_t find_first_not_of(const text& unwanted,
                                                   std::size_t from = 0) const noexcept;
-    ALLOCSCOPE_PURE std::size_t find_last_not_of(text unwanted) const noexcept;
+    ALLOCSCOPE_PURE std::size_t find_last_not_of(const text& unwanted) const noexcept;
 
-    ALLOCSCOPE_PURE bool starts_with(text start) const noexcept;
+    ALLOCSCOPE_PURE bool starts_with(const text& start) const noexcept;
     ALLOCSCOPE_PURE bool starts_with(const char* start) const noexcept;
-    ALLOCSCOPE_PURE bool ends_with(text end) const noexcept;
+    ALLOCSCOPE_PURE bool ends_with(const text& end) const noexcept;
     ALLOCSCOPE_PURE bool ends_with(const char* end) const noexcept;
-    ALLOCSCOPE_PURE bool contains(text wanted) const noexcept { return find(wanted) != npos; }
+    ALLOCSCOPE_PURE bool contains(const text& wanted) const noexcept {
+        return find(wanted) != npos;
+    }
     ALLOCSCOPE_PURE bool contains(const char* wanted) const noexcept {
         return find(text{wanted}) != npos;
     }
 
     // Below 0, 0 or above 0; bytes are compared as unsigned numbers.
-    ALLOCSCOPE_PURE int compare(text other) const noexcept;
+    ALLOCSCOPE_PURE int compare(const text& other) const noexcept;
 
 private:
     const char* data_ = "";
@@ -101,12 +107,12 @@ ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool operator==(const text& a, const char* b
 ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool operator!=(const text& a, const char* b) noexcept {
     return !(a == b);
 }
-ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool operator<(text a, text b) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool operator<(const text& a, const text& b) noexcept {
     return a.compare(b) < 0;
 }
 
 // What follows the last slash. It is zero-ended if the path is.
-ALLOCSCOPE_NOINLINE text file_name_of(text path) noexcept {
+ALLOCSCOPE_NOINLINE text file_name_of(const text& path) noexcept {
     return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
@@ -116,15 +122,14 @@ ALLOCSCOPE_NOINLINE text part_before(const text& whole, char sign) noexcept {
 }
 
 // A zero-ended copy that lives as long as the arena.
-ALLOCSCOPE_NOINLINE text copy_of(arena& memory, text original) {
+ALLOCSCOPE_NOINLINE text copy_of(arena& memory, const text& original) {
     auto* bytes = static_cast<char*>(memory.allocate(original.size() + 1));
     std::memcpy(bytes, original.data(), original.size());
     bytes[original.size()] = '\0';
     return text{bytes, original.size()};
 }
 
-// Joins up to four texts into one zero-ended text, in the memory of the arena. They are taken by
-// reference, because code that is not optimised copies each of them twice otherwise.
+// Joins up to four texts into one zero-ended text, in the memory of the arena.
 ALLOCSCOPE_NOINLINE text joined(arena& memory, const text& a, const text& b, const text& c,
                                 const text& d) {
     const std::size_t size = a.size() + b.size() + c.size() + d.size();
@@ -152,7 +157,7 @@ ALLOCSCOPE_NOINLINE std::size_t text::find(char wanted, std::size_t from) const 
                             : npos;
 }
 
-ALLOCSCOPE_NOINLINE std::size_t text::find(text wanted, std::size_t from) const noexcept {
+ALLOCSCOPE_NOINLINE std::size_t text::find(const text& wanted, std::size_t from) const noexcept {
     if (wanted.empty()) return from <= size_ ? from : npos;
     if (wanted.size_ > size_) return npos;
     const std::size_t behind = size_ - wanted.size_ + 1;
@@ -173,7 +178,7 @@ ALLOCSCOPE_NOINLINE std::size_t text::rfind(char wanted) const noexcept {
     return npos;
 }
 
-ALLOCSCOPE_NOINLINE std::size_t text::rfind(text wanted) const noexcept {
+ALLOCSCOPE_NOINLINE std::size_t text::rfind(const text& wanted) const noexcept {
     if (wanted.size_ > size_) return npos;
     for (std::size_t at = size_ - wanted.size_ + 1; at > 0; --at) {
         if (std::memcmp(data_ + at - 1, wanted.data_, wanted.size_) == 0) return at - 1;
@@ -181,14 +186,15 @@ ALLOCSCOPE_NOINLINE std::size_t text::rfind(text wanted) const noexcept {
     return npos;
 }
 
-ALLOCSCOPE_NOINLINE std::size_t text::find_first_of(text wanted, std::size_t from) const noexcept {
+ALLOCSCOPE_NOINLINE std::size_t text::find_first_of(const text& wanted,
+                                                    std::size_t from) const noexcept {
     for (std::size_t at = from; at < size_; ++at) {
         if (wanted.find(data_[at]) != npos) return at;
     }
     return npos;
 }
 
-ALLOCSCOPE_NOINLINE std::size_t text::find_first_not_of(text unwanted,
+ALLOCSCOPE_NOINLINE std::size_t text::find_first_not_of(const text& unwanted,
                                                         std::size_t from) const noexcept {
     for (std::size_t at = from; at < size_; ++at) {
         if (unwanted.find(data_[at]) == npos) return at;
@@ -196,18 +202,18 @@ ALLOCSCOPE_NOINLINE std::size_t text::find_first_not_of(text unwanted,
     return npos;
 }
 
-ALLOCSCOPE_NOINLINE std::size_t text::find_last_not_of(text unwanted) const noexcept {
+ALLOCSCOPE_NOINLINE std::size_t text::find_last_not_of(const text& unwanted) const noexcept {
     for (std::size_t at = size_; at > 0; --at) {
         if (unwanted.find(data_[at - 1]) == npos) return at - 1;
     }
     return npos;
 }
 
-ALLOCSCOPE_NOINLINE bool text::starts_with(text start) const noexcept {
+ALLOCSCOPE_NOINLINE bool text::starts_with(const text& start) const noexcept {
     return start.size_ <= size_ && std::memcmp(data_, start.data_, start.size_) == 0;
 }
 
-ALLOCSCOPE_NOINLINE bool text::ends_with(text end) const noexcept {
+ALLOCSCOPE_NOINLINE bool text::ends_with(const text& end) const noexcept {
     return end.size_ <= size_ &&
            std::memcmp(data_ + (size_ - end.size_), end.data_, end.size_) == 0;
 }
@@ -220,7 +226,7 @@ ALLOCSCOPE_NOINLINE bool text::ends_with(const char* end) const noexcept {
     return ends_with(text{end});
 }
 
-ALLOCSCOPE_NOINLINE int text::compare(text other) const noexcept {
+ALLOCSCOPE_NOINLINE int text::compare(const text& other) const noexcept {
     const std::size_t shared = size_ < other.size_ ? size_ : other.size_;
     const int order = std::memcmp(data_, other.data_, shared);
     if (order != 0) return order;

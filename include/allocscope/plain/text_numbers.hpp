@@ -42,7 +42,7 @@ public:
     }
 
     // The number of a text that stays where it is.
-    std::uint32_t number_of_text(text kept) {
+    std::uint32_t number_of_text(const text& kept) {
         const auto known = by_text_.insert(kept);
         if (known.is_new) {
             known.value = static_cast<std::uint32_t>(texts_.size());

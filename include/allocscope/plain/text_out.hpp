@@ -52,7 +52,7 @@ public:
 
     ALLOCSCOPE_INLINE arena& memory() const noexcept { return *memory_; }
 
-    text_out& operator<<(text added);
+    text_out& operator<<(const text& added);
     text_out& operator<<(char added);
     text_out& operator<<(const char* added);
 
@@ -119,7 +119,7 @@ ALLOCSCOPE_NOINLINE void text_out::grow(std::size_t room) {
     room_ = wanted;
 }
 
-ALLOCSCOPE_NOINLINE text_out& text_out::operator<<(text added) {
+ALLOCSCOPE_NOINLINE text_out& text_out::operator<<(const text& added) {
     if (added.size() > room_ - size_) grow(size_ + added.size());
     if (!added.empty()) std::memcpy(data_ + size_, added.data(), added.size());
     size_ += added.size();

@@ -55,7 +55,7 @@ struct number_kind {
 
 class number_columns {
 public:
-    number_columns(arena& memory, const number_kind& kind, text name)
+    number_columns(arena& memory, const number_kind& kind, const text& name)
         : memory_(memory),
           numbers_(memory, kind.is_difference, kind.is_sampled),
           is_difference_(kind.is_difference),

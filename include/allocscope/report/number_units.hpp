@@ -81,7 +81,7 @@ inline void write_share(text_out& out, std::uint64_t part, std::uint64_t whole) 
 }
 
 // Writes an interval of two amounts. If both have the same unit, it is written once.
-inline void write_interval(text_out& out, text low, text high) {
+inline void write_interval(text_out& out, text low, const text& high) {
     const std::size_t unit = low.find(' ');
     const std::size_t other = high.find(' ');
     if (unit != text::npos && other != text::npos && low.substr(unit) == high.substr(other)) {

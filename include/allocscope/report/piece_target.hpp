@@ -61,7 +61,9 @@ public:
     bool open() noexcept {
         return path_ != nullptr ? is_fine(file_.open(path_)) : is_refused("a path is needed");
     }
-    bool put(text piece) noexcept { return is_fine(file_.write(piece.data(), piece.size())); }
+    bool put(const text& piece) noexcept {
+        return is_fine(file_.write(piece.data(), piece.size()));
+    }
     bool finish() noexcept { return is_fine(file_.commit()); }
 
     std::string name() const {
@@ -88,7 +90,7 @@ public:
     bool open() noexcept {
         return descriptor_ >= 0 || is_refused("a descriptor must not be negative");
     }
-    bool put(text piece) noexcept {
+    bool put(const text& piece) noexcept {
         return is_fine(write_all(descriptor_, piece.data(), piece.size()));
     }
     bool finish() noexcept { return true; }
@@ -105,7 +107,7 @@ public:
     explicit stdio_target(std::FILE* file) noexcept : file_(file) {}
 
     bool open() noexcept { return file_ != nullptr || is_refused("an open file is needed"); }
-    bool put(text piece) noexcept {
+    bool put(const text& piece) noexcept {
         const file_size_signal_blocked quietly;
         errno = 0;
         if (std::fwrite(piece.data(), 1, piece.size(), file_) == piece.size()) return true;
@@ -130,7 +132,7 @@ public:
     explicit stream_target(Stream& stream) noexcept : stream_(stream) {}
 
     bool open() { return is_good(); }
-    bool put(text piece) {
+    bool put(const text& piece) {
         stream_.write(piece.data(), static_cast<std::ptrdiff_t>(piece.size()));
         return is_good();
     }

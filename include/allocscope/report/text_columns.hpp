@@ -31,14 +31,14 @@ inline bool begins_character(char byte) noexcept {
     return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U;
 }
 
-inline std::size_t columns_of(text shown) noexcept {
+inline std::size_t columns_of(const text& shown) noexcept {
     std::size_t columns = 0;
     for (const char byte : shown) columns += begins_character(byte) ? 1U : 0U;
     return columns;
 }
 
 // The first `columns` characters.
-inline text first_columns(text shown, std::size_t columns) noexcept {
+inline text first_columns(const text& shown, std::size_t columns) noexcept {
     std::size_t end = 0;
     while (end < shown.size()) {
         if (begins_character(shown[end]) && columns-- == 0) break;
@@ -47,7 +47,7 @@ inline text first_columns(text shown, std::size_t columns) noexcept {
     return shown.substr(0, end);
 }
 
-inline text last_columns(text shown, std::size_t columns) noexcept {
+inline text last_columns(const text& shown, std::size_t columns) noexcept {
     const std::size_t all = columns_of(shown);
     return shown.substr(first_columns(shown, all > columns ? all - columns : 0).size());
 }
@@ -55,7 +55,7 @@ inline text last_columns(text shown, std::size_t columns) noexcept {
 constexpr std::size_t cut_mark_columns = 3;  // "..."
 
 // Keeps `before` characters at the beginning, and at the end as many as there is room for.
-inline void write_cut(text_out& out, text shown, std::size_t columns, std::size_t before) {
+inline void write_cut(text_out& out, const text& shown, std::size_t columns, std::size_t before) {
     if (columns_of(shown) <= columns) {
         out << shown;
     } else if (columns <= cut_mark_columns) {
@@ -66,11 +66,11 @@ inline void write_cut(text_out& out, text shown, std::size_t columns, std::size_
     }
 }
 
-inline void write_end_cut(text_out& out, text shown, std::size_t columns) {
+inline void write_end_cut(text_out& out, const text& shown, std::size_t columns) {
     write_cut(out, shown, columns, columns - cut_mark_columns);
 }
 
-inline void write_middle_cut(text_out& out, text shown, std::size_t columns) {
+inline void write_middle_cut(text_out& out, const text& shown, std::size_t columns) {
     write_cut(out, shown, columns, (columns - cut_mark_columns) / 2);
 }
 
@@ -86,17 +86,17 @@ inline void write_path(text_out& out, text path, std::size_t columns) {
     out << path;
 }
 
-inline void pad(text_out& out, text shown, std::size_t columns) {
+inline void pad(text_out& out, const text& shown, std::size_t columns) {
     const std::size_t taken = columns_of(shown);
     if (taken < columns) out.fill(columns - taken, ' ');
 }
 
-inline void write_right(text_out& out, text shown, std::size_t columns) {
+inline void write_right(text_out& out, const text& shown, std::size_t columns) {
     pad(out, shown, columns);
     out << shown;
 }
 
-inline void write_left(text_out& out, text shown, std::size_t columns) {
+inline void write_left(text_out& out, const text& shown, std::size_t columns) {
     out << shown;
     pad(out, shown, columns);
 }

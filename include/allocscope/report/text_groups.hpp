@@ -43,7 +43,7 @@ inline const char* name_of(group_key key) noexcept {
 }
 
 // The number of bytes before the type in "file:line:type"; 0 if the name is something else.
-inline std::size_t place_bytes(text name, group_key key) noexcept {
+inline std::size_t place_bytes(const text& name, group_key key) noexcept {
     if (key != group_key::place) return 0;
     for (std::size_t at = name.find(':'); at != text::npos; at = name.find(':', at + 1)) {
         const std::size_t behind = name.find_first_not_of("0123456789", at + 1);

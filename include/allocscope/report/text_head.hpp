@@ -58,12 +58,12 @@ struct text_form {
     std::size_t width = 0;  // the most columns of a line; 0: no limit
     bool has_color = false;
 
-    void write(text_out& out, const char* color, text shown) const {
+    void write(text_out& out, const char* color, const text& shown) const {
         if (has_color) out << color;
         out << shown;
         if (has_color) out << "\x1b[0m";
     }
-    void write_sentence(text_out& out, text sentence) const {
+    void write_sentence(text_out& out, const text& sentence) const {
         text_out wrapped{parts};
         write_wrapped(wrapped, sentence, width, 4);
         write(out, yellow, wrapped.view());
@@ -147,7 +147,7 @@ public:
         }
         out_ << '\n';
     }
-    void add(const char* name, text bytes) {
+    void add(const char* name, const text& bytes) {
         out_ << "  ";
         write_left(out_, name, 29);
         write_right(out_, bytes, 14);

@@ -41,7 +41,7 @@ inline std::string report_problem(const std::string& target, const std::string& 
 
 // Returns true and leaves `error` unchanged; or returns false, and `error` says why.
 template <class Target>
-bool put_report(text report, Target&& wanted, std::string& error) {
+bool put_report(const text& report, Target&& wanted, std::string& error) {
     auto target = target_for(wanted);
     if (target.open() && target.put(report) && target.finish()) return true;
     error = report_problem(target.name(), target.problem());

@@ -229,7 +229,7 @@ private:
         }
     }
 
-    static void widen(std::size_t& columns, text shown) {
+    static void widen(std::size_t& columns, const text& shown) {
         const std::size_t wanted = columns_of(shown);
         if (wanted > columns) columns = wanted;
     }

@@ -77,7 +77,7 @@ public:
     }
 
     // Returns "", or what is wrong with the file. Throws std::bad_alloc.
-    std::string read(text whole) {
+    std::string read(const text& whole) {
         if (whole.size() < saved_magic_bytes ||
             whole.substr(0, saved_magic_bytes) != text{saved_magic, saved_magic_bytes}) {
             return "it is not a saved snapshot; save() and allocscope run --output NAME.allocscope"
@@ -212,7 +212,7 @@ private:
         return "it is damaged at byte " + std::to_string(byte) + ": " + what;
     }
 
-    static bool is_checksum(text payload, const saved_checksum& sum) noexcept {
+    static bool is_checksum(const text& payload, const saved_checksum& sum) noexcept {
         if (payload.size() != 8) return false;
         std::uint64_t read = 0;
         for (std::size_t i = 8; i > 0; --i) {
@@ -222,7 +222,7 @@ private:
     }
 
     // Returns false if the record is damaged.
-    bool read_record(saved_tag tag, saved_fields& from, text payload) {
+    bool read_record(saved_tag tag, saved_fields& from, const text& payload) {
         switch (tag) {
             case saved_tag::text:
                 // The text ends with a zero byte, so it is used in place.
@@ -342,7 +342,7 @@ private:
         return true;
     }
 
-    bool read_stack(saved_fields& from, text payload) {
+    bool read_stack(saved_fields& from, const text& payload) {
         constexpr std::size_t most_frames = 65536;
         std::size_t count = 0;
         if (has_stacks_) {
@@ -469,7 +469,7 @@ private:
     text whole_;
 };
 
-inline snapshot snapshot_from(snapshot_block& block, text whole, std::string& error,
+inline snapshot snapshot_from(snapshot_block& block, const text& whole, std::string& error,
                               const wanted_parts& wanted = {},
                               const loaded_parts** parts = nullptr) {
     snapshot_loader loader{block.memory(), wanted};

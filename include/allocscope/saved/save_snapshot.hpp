@@ -102,7 +102,7 @@ private:
         out_.cut(0);
     }
 
-    void put(saved_tag tag, text payload) {
+    void put(saved_tag tag, const text& payload) {
         saved_record length;
         length << payload.size();
         out_ << static_cast<char>(tag) << length.view() << payload;

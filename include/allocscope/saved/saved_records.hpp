@@ -42,7 +42,7 @@ class saved_fields {
 public:
     static constexpr std::size_t ahead = 3;
 
-    explicit saved_fields(text bytes) noexcept
+    explicit saved_fields(const text& bytes) noexcept
         : at_(reinterpret_cast<const std::uint8_t*>(bytes.data())), end_(at_ + bytes.size()) {}
 
     bool is_at_end() const noexcept { return at_ == end_; }
@@ -156,7 +156,7 @@ private:
 };
 
 // How many numbers these bytes have. Each number ends with a byte below 0x80.
-inline std::size_t count_of_numbers(text bytes) noexcept {
+inline std::size_t count_of_numbers(const text& bytes) noexcept {
     std::size_t longer = 0;
     const char* at = bytes.data();
     const char* const end = at + bytes.size();

@@ -45,7 +45,7 @@ struct cut_directory {
     text directory;
     bool is_known = false;
 
-    void meet(text cut) noexcept {
+    void meet(const text& cut) noexcept {
         if (!is_known) directory = cut;
         is_known = true;
         std::size_t same = 0;
@@ -79,7 +79,7 @@ public:
 
 private:
     // Absolute and relative paths have no common directory.
-    static ALLOCSCOPE_INLINE std::size_t kind_of(text path) noexcept {
+    static ALLOCSCOPE_INLINE std::size_t kind_of(const text& path) noexcept {
         return path[0] == '/' ? 0 : 1;
     }
 
@@ -92,7 +92,7 @@ private:
         }
     }
 
-    text shorten(const snapshot::row& row, text path) const noexcept {
+    text shorten(const snapshot::row& row, const text& path) const noexcept {
         const cut_directory& later = cuts_[0][kind_of(path)];
         const cut_directory& earlier = cuts_[1][kind_of(path)];
         const bool are_alike =

@@ -73,7 +73,7 @@ inline text class_of_body(const source_outline& file, std::size_t open) noexcept
 }
 
 // The brace of the only class of that name in the file; 0: none or several.
-ALLOCSCOPE_PURE inline std::size_t body_of_class(const source_outline& file, text name) {
+ALLOCSCOPE_PURE inline std::size_t body_of_class(const source_outline& file, const text& name) {
     const std::size_t named = file.class_named(name);
     if (named != 0) return class_body(file, named);
     const name_declaration* const alias = file.last_declared(name);

@@ -57,13 +57,13 @@ inline std::uint64_t bytes_of_plain_type(text type) noexcept {
 }
 
 // Whether a word is that of an arithmetic type, perhaps one that the C library declares.
-inline bool is_number_type(text word) noexcept {
+inline bool is_number_type(const text& word) noexcept {
     return is_builtin_word(word) || !integer_of_alias(word).empty();
 }
 
 // `type` is spelled as by a demangler or in a source file. A class inside a function is looked up
 // by its own name, because the debug information does not have the parameters of that function.
-inline size_fit compare_size(arena& memory, text type, const type_names& known,
+inline size_fit compare_size(arena& memory, const text& type, const type_names& known,
                              std::uint64_t block_bytes) {
     const std::uint64_t plain = bytes_of_plain_type(type);
     if (plain != 0) return plain == block_bytes ? size_fit::same : size_fit::other;

@@ -100,7 +100,7 @@ inline declared_variable declared_there(const source_outline& file, std::size_t 
 
 // The member with that name of the class whose body opens at `open`, unless that is a class.
 inline declared_variable member_of(const source_outline& file, std::size_t open,
-                                   text name) noexcept {
+                                   const text& name) noexcept {
     for (std::size_t at = open + 1; at < file.partner(open); ++at) {
         if (file.partner(at) > at) at = file.partner(at);
         if (file.text_at(at) != name || file.is_at(at + 1, "(")) continue;

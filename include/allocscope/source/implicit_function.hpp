@@ -54,7 +54,7 @@ inline bool is_inherited(const source_outline& file, std::size_t at) noexcept {
 
 // Whether a function is a member of a lambda, but not its body: "main::{lambda()#1}::main(...)".
 // With -g1, clang names it "(lambda at main.cpp:3:14)", or not at all.
-inline bool is_copy_of_lambda(text function) noexcept {
+inline bool is_copy_of_lambda(const text& function) noexcept {
     const std::size_t inner = function.rfind(text{"}::"});
     if (inner == text::npos) return function.empty() || function.starts_with("(lambda at ");
     return !function.substr(inner + 3).starts_with("operator()");

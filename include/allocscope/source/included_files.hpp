@@ -87,7 +87,7 @@ inline const source_files& included_files(source_cache& sources, const code_fram
 }
 
 // The brace of the only definition of a class in those files.
-inline found_token class_in_files(const source_files& files, text name) {
+inline found_token class_in_files(const source_files& files, const text& name) {
     found_token only;
     for (const source_outline* each : files) {
         const std::size_t open = body_of_class(*each, name);
@@ -100,7 +100,8 @@ inline found_token class_in_files(const source_files& files, text name) {
 // The brace of the class `name`; `at` is in its constructor, in the source of the frame. A
 // constructor outside of its class may have that in a header.
 inline found_token class_of_constructor(source_cache& sources, const code_frame& frame,
-                                        const source_outline& file, std::size_t at, text name) {
+                                        const source_outline& file, std::size_t at,
+                                        const text& name) {
     std::size_t open = file.text_at(at) == name ? class_body(file, at) : 0;
     if (open == 0) open = body_of_class(file, name);
     if (open != 0) return {&file, open};

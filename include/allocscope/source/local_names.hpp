@@ -52,7 +52,7 @@ struct local_name {
 
 // What the token at `at` declares, if it is `name`.
 inline local_name declared_at(const source_outline& file, std::size_t at, std::size_t before,
-                              text name) {
+                              const text& name) {
     local_name found;
     found.at = at;
     const bool is_typedef = file.is_at(at, "typedef");
@@ -99,7 +99,8 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
 }
 
 // Searches the blocks around the token at `before`; what the innermost of them declares is meant.
-inline local_name find_local_name(const source_outline& file, std::size_t before, text name) {
+inline local_name find_local_name(const source_outline& file, std::size_t before,
+                                  const text& name) {
     local_name innermost;
     for (const name_declaration* each = file.last_declared(name); each != nullptr;
          each = file.declared_before(*each)) {
@@ -119,7 +120,7 @@ inline local_name find_local_name(const source_outline& file, std::size_t before
 }
 
 // What `name` stands for if it is an alias in a namespace around the place, and nothing else.
-inline local_name alias_in_namespace(const source_outline& file, std::size_t at, text name) {
+inline local_name alias_in_namespace(const source_outline& file, std::size_t at, const text& name) {
     const name_declaration* only = file.last_declared(name);
     const bool is_only = only != nullptr && only->at < at && file.declared_before(*only) == nullptr;
     if (!is_only || (only->block != 0 && file.partner(only->block) < at)) return {};

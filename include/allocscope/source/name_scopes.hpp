@@ -40,7 +40,7 @@ public:
 
     // The name with the scopes in which it is found. "" if a base class may have another type with
     // that name.
-    text qualified(text word) const {
+    text qualified(const text& word) const {
         const text local = in_function(word);
         if (!local.empty()) return local;
         const name_declaration* const nearest = declaration_around(word);
@@ -89,7 +89,7 @@ public:
     }
 
     // Whether the place is in that scope, "app::pool::", or sees it by `using namespace`.
-    bool is_inside(text scope) const {
+    bool is_inside(const text& scope) const {
         bool is_seen = plain_name(memory_, name_).starts_with(scope) ||
                        name_.whole.starts_with(scope) || scopes_around_place().starts_with(scope);
         for (const name_declaration* each = file_.last_declared("namespace");
@@ -116,7 +116,7 @@ public:
 
     // The path of what a declaration of the file names, and the scope that sees it, which is around
     // an inline namespace. "" if it may depend on a template.
-    text path_of_declared(const name_declaration& each, text word, text& scope) const {
+    text path_of_declared(const name_declaration& each, const text& word, text& scope) const {
         std::size_t seen_in = each.block;
         while (seen_in != 0 && is_inline_namespace(seen_in)) seen_in = block_around(seen_in);
         scope = path_of(seen_in, {});
@@ -124,16 +124,16 @@ public:
     }
 
     // Whether the file defines the name, or the debug information describes it.
-    bool is_described(text word, name_kind least = name_kind::type) const {
+    bool is_described(const text& word, name_kind least = name_kind::type) const {
         return file_.is_defined(word) || knowledge_.kind_of(word) >= least || is_in_header(word);
     }
     // The brace of the only class with that name in the file, or else in the others.
-    found_token class_named(text own) const {
+    found_token class_named(const text& own) const {
         const std::size_t open = body_of_class(file_, own);
         if (open != 0 || knowledge_.files == nullptr) return {&file_, open};
         return class_in_files(*knowledge_.files, own);
     }
-    bool is_in_header(text word) const {
+    bool is_in_header(const text& word) const {
         bool is_type = false;
         if (knowledge_.files == nullptr) return false;
         for (const source_outline* each : *knowledge_.files) {
@@ -144,13 +144,13 @@ public:
     }
 
     // Whether the name means std's, and no type of that name in a scope around the function.
-    bool is_standard_name(text word) const {
+    bool is_standard_name(const text& word) const {
         return file_.is_standard_name(word) && seen_by_function(word).empty();
     }
 
     // Whether the path in the tokens, whose last name is `own`, is that of a class, as seen from
     // the function.
-    bool is_class_there(std::size_t begin, std::size_t end, text own) const {
+    bool is_class_there(std::size_t begin, std::size_t end, const text& own) const {
         text_out path{memory_};
         for (std::size_t i = begin; i < end && !file_.is_at(i, "<"); ++i) {
             if (i != begin || !file_.is_at(i, "::")) path << file_.text_at(i);
@@ -166,7 +166,7 @@ public:
 
     // `slot` in a member of ring<int>, whose body opens at `outer`, is ring<int>::slot. "" if the
     // function is a member of no such instance.
-    text inner_class(std::size_t outer, text word) const {
+    text inner_class(std::size_t outer, const text& word) const {
         const text own = class_of_body(file_, outer);
         for (std::size_t i = 0; i + 1 < name_.components.size(); ++i) {
             const name_component& component = name_.components[i];
@@ -178,7 +178,7 @@ public:
 
 protected:
     // The name with the scopes around the function in which the debug information has it.
-    text seen_by_function(text word) const {
+    text seen_by_function(const text& word) const {
         return knowledge_.qualified_in(word, plain_name(memory_, name_));
     }
 
@@ -192,7 +192,7 @@ private:
     // The class `local` that the function app::run itself declares is app::run::local. Around a
     // lambda or a class, another function declares it: only its own name is certain. "" if none
     // does.
-    text in_function(text word) const {
+    text in_function(const text& word) const {
         const local_name found = find_local_name(file_, place_, word);
         if (found.what != local_name::kind::other || !found.is_of_function) return {};
         const bool is_own = name_.is_known() && name_.last().name != "operator()" &&
@@ -202,7 +202,7 @@ private:
 
     // The class `node` of app::chain<T> is app::chain<int>::node in a member of app::chain<int>. ""
     // if the debug information describes none.
-    text in_own_template(text word) const {
+    text in_own_template(const text& word) const {
         for (std::size_t i = name_.components.size(); i > 0; --i) {
             const name_component& component = name_.components[i - 1];
             if (component.arguments.empty()) continue;
@@ -217,7 +217,7 @@ private:
 
     // A name that no scope around the function has is made visible by a `using`, or by a base
     // class; or the function has no scopes, because it initialises a variable.
-    text made_visible(text word) const {
+    text made_visible(const text& word) const {
         const text only = knowledge_.only_of(word);
         text found = only;
         for (const name_declaration* each = file_.last_declared("namespace");
@@ -233,7 +233,7 @@ private:
 
     // The path of the class that the file declares in the innermost scope around the function or
     // the place, or takes there from another one: `using inner::item;`. "" if that is not certain.
-    text declared_path(text word, text function) const {
+    text declared_path(const text& word, text function) const {
         const bool is_bare = name_.components.size() < 2;  // with -g1, of an inlined function
         if (is_bare) function = scopes_around_place();
         const name_declaration* innermost = nullptr;
@@ -269,7 +269,7 @@ private:
 
     // The path of the class that `using inner::item;` takes, if the file or the debug information
     // has it in a scope around that.
-    text path_of_used(const name_declaration& used, text word) const {
+    text path_of_used(const name_declaration& used, const text& word) const {
         const text written = path_behind(used.at + 1);
         for (std::size_t block = used.block;; block = block_around(block)) {
             const text path = written.empty() ? text{} : path_of(block, written);
@@ -330,7 +330,7 @@ private:
 
     // Whether the function is a member of a class that may have inherited another type than
     // `whole`, which is found outside of the class.
-    bool may_inherit(text whole, text function) const {
+    bool may_inherit(const text& whole, const text& function) const {
         const std::size_t count = name_.components.size();
         const std::size_t scope = count < 2 ? 0 : function.size() - name_.last().name.size();
         if (scope != 0 && whole.starts_with(function.substr(0, scope))) return false;
@@ -346,7 +346,7 @@ private:
 
     // Whether a base of the class whose body opens at `body` may have a type with that name. It has
     // none if the file shows what all bases declare.
-    bool may_be_in_base(text word, std::size_t body) const {
+    bool may_be_in_base(const text& word, std::size_t body) const {
         for (const std::size_t at : searched_bases(memory_, file_, body)) {
             const bool is_bare = !file_.is_at(at - 1, "::") && !file_.is_at(at + 1, "<");
             const std::size_t base = is_bare ? body_of_class(file_, file_.text_at(at)) : 0;
@@ -371,7 +371,7 @@ private:
     }
 
     // Whether several scopes of the file declare the name.
-    bool is_declared_again(text word) const {
+    bool is_declared_again(const text& word) const {
         const name_declaration* const last = file_.last_declared(word);
         return last != nullptr && file_.declared_before(*last) != nullptr;
     }
@@ -382,7 +382,7 @@ private:
 
     // The last declaration in a scope around the place, but not a `using` behind it; null: there is
     // none.
-    const name_declaration* declaration_around(text word) const {
+    const name_declaration* declaration_around(const text& word) const {
         for (const name_declaration* each = file_.last_declared(word); each != nullptr;
              each = file_.declared_before(*each)) {
             const bool is_late = each->at > place_ && file_.is_at(each->at, "using");

@@ -42,7 +42,7 @@ struct expression_run {
 class source_outline : public bracketed_tokens {
 public:
     // `source` must live as long as the outline.
-    source_outline(arena& memory, text source)
+    source_outline(arena& memory, const text& source)
         : source_outline(memory, read_tokens(memory, source)) {}
     source_outline(const source_outline&) = delete;
     source_outline& operator=(const source_outline&) = delete;
@@ -98,14 +98,14 @@ public:
         return nullptr;
     }
 
-    ALLOCSCOPE_PURE bool is_macro(text name) const noexcept {
+    ALLOCSCOPE_PURE bool is_macro(const text& name) const noexcept {
         return is_known_as(name, macro_name);
     }
 
     ALLOCSCOPE_INLINE const list<macro_line>& macros() const noexcept { return macros_; }
 
     // The only definition of a macro; null: the file does not show what it stands for.
-    const macro_line* definition_of(text macro) const noexcept {
+    const macro_line* definition_of(const text& macro) const noexcept {
         const macro_line* only = nullptr;
         for (const macro_line& each : macros_) {
             if (each.name != macro) continue;
@@ -119,7 +119,7 @@ public:
     ALLOCSCOPE_INLINE const list<text>& includes() const noexcept { return includes_; }
 
     // The last declaration of a name, and the one before it; null: there is none.
-    const name_declaration* last_declared(text name) const noexcept {
+    const name_declaration* last_declared(const text& name) const noexcept {
         return declaration(known_of(name).declaration);
     }
     const name_declaration* declared_before(const name_declaration& each) const noexcept {
@@ -127,45 +127,45 @@ public:
     }
 
     // Whether the file defines a type or a namespace with this name.
-    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_defined(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_defined(const text& name) const noexcept {
         return is_known_as(name, defined_name);
     }
 
-    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_class_template(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_class_template(const text& name) const noexcept {
         return is_known_as(name, template_name);
     }
 
     // Whether `using` or `typedef` declares the name inside a template: it may depend on the
     // parameters.
-    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_template_alias(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_template_alias(const text& name) const noexcept {
         return is_known_as(name, template_alias_name);
     }
 
     // Whether the name is an alias for the type of an expression, which may differ each time.
-    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_alias_of_expression(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_alias_of_expression(const text& name) const noexcept {
         return is_known_as(name, expression_alias_name);
     }
 
     // Whether a function with this name has a `new` in a default argument: `part(int* p = new
     // int);` Compilers place it at the call, which may be `new part`.
-    ALLOCSCOPE_PURE bool has_new_in_default(text name) const noexcept {
+    ALLOCSCOPE_PURE bool has_new_in_default(const text& name) const noexcept {
         return is_known_as(name, defaulting_name);
     }
 
     // Whether the file may declare a function with this name: `part tool(int)`.
-    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool declares_function(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool declares_function(const text& name) const noexcept {
         return is_known_as(name, function_name);
     }
 
     // The only `new` in a default argument of the functions with this name; null: none or several.
-    const new_expression* default_of(text name) const noexcept {
+    const new_expression* default_of(const text& name) const noexcept {
         const std::uint32_t number = known_of(name).default_argument;
         return number != 0 && number != several ? &expressions_[number - 1] : nullptr;
     }
 
     // The token with the name of the only class with this name that the file defines; 0: none or
     // several.
-    ALLOCSCOPE_PURE std::size_t class_named(text name) const noexcept {
+    ALLOCSCOPE_PURE std::size_t class_named(const text& name) const noexcept {
         const std::uint32_t at = known_of(name).class_name;
         return at != several ? at : 0;
     }
@@ -174,12 +174,12 @@ public:
 
     // The number in the only `name = 12;` of the file, or of the only enumerator with that name;
     // no_number: it has another value, or may have one. Null: there is neither.
-    const std::uint64_t* number_of(text name) const noexcept {
+    const std::uint64_t* number_of(const text& name) const noexcept {
         return is_known_as(name, number_name) ? &known_of(name).number : nullptr;
     }
 
     // Whether the file uses this name of the standard library without "std::".
-    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_standard_name(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_standard_name(const text& name) const noexcept {
         if (is_known_as(name, class_name)) return false;
         if (is_known_as(name, standard_name)) return true;
         // Hardly anybody gives these names to a class of their own.
@@ -263,7 +263,7 @@ private:
         std::uint64_t number = 0;
     };
 
-    const known_name& known_of(text name) const noexcept {
+    const known_name& known_of(const text& name) const noexcept {
         const known_name* const known = names_.find(name);
         return known != nullptr ? *known : unknown_;
     }
@@ -272,15 +272,15 @@ private:
         return number != 0 ? &declarations_[number - 1] : nullptr;
     }
 
-    known_name& known(text name) { return names_[name]; }
+    known_name& known(const text& name) { return names_[name]; }
 
-    void add_meaning(text name, unsigned meaning) { known(name).meanings |= meaning; }
+    void add_meaning(const text& name, unsigned meaning) { known(name).meanings |= meaning; }
 
     static void add_only(std::uint32_t& only, std::size_t added) noexcept {
         only = only == 0 ? static_cast<std::uint32_t>(added) : several;
     }
 
-    ALLOCSCOPE_PURE bool is_known_as(text name, unsigned meaning) const noexcept {
+    ALLOCSCOPE_PURE bool is_known_as(const text& name, unsigned meaning) const noexcept {
         return (known_of(name).meanings & meaning) != 0;
     }
 
@@ -363,13 +363,13 @@ private:
         add_number(text_at(at - 1), is_at(at + 2, ";") ? value_of(text_at(at + 1)) : no_number);
     }
 
-    void add_number(text name, std::uint64_t number) {
+    void add_number(const text& name, std::uint64_t number) {
         known_name& facts = known(name);
         facts.number = (facts.meanings & number_name) == 0 ? number : no_number;
         facts.meanings |= number_name;
     }
 
-    static std::uint64_t value_of(text digits) noexcept {
+    static std::uint64_t value_of(const text& digits) noexcept {
         if (digits.empty() || digits.size() > 18) return no_number;
         if (digits[0] == '0' && digits.size() > 1) return no_number;
         std::uint64_t value = 0;
@@ -404,7 +404,7 @@ private:
         }
     }
 
-    void declare(text name, std::size_t at) {
+    void declare(const text& name, std::size_t at) {
         if (!is_word(name)) return;
         std::uint32_t& last = known(name).declaration;
         const std::uint32_t block = blocks_.empty() ? 0 : blocks_.back();

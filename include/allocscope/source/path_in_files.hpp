@@ -31,7 +31,8 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Whether a class has a base that the files do not define, which may have types of its own.
-inline bool has_other_base(arena& memory, const source_files& files, text name, int left = 8) {
+inline bool has_other_base(arena& memory, const source_files& files, const text& name,
+                           int left = 8) {
     const found_token open = class_in_files(files, name);
     if (open.at == 0) return left < 8;  // the function is in a namespace
     for (const std::size_t base : searched_bases(memory, *open.file, open.at)) {
@@ -44,9 +45,9 @@ inline bool has_other_base(arena& memory, const source_files& files, text name, 
 // The path of the class or alias that the name means at the place: of those which the files declare
 // in a scope that the place sees, that in the innermost one. `written` is the name, perhaps with
 // scopes: `own` or `inner::own`. "" if it is not certain.
-inline text path_in_files(arena& memory, const source_files& files, text own, text written,
-                          const function_name& function, const type_knowledge& knowledge,
-                          const name_scopes& place) {
+inline text path_in_files(arena& memory, const source_files& files, const text& own,
+                          const text& written, const function_name& function,
+                          const type_knowledge& knowledge, const name_scopes& place) {
     const std::size_t count = function.components.size();
     if (count > 1 && has_other_base(memory, files, function.outer().name)) return {};
     text found;
@@ -85,7 +86,7 @@ inline text path_in_files(arena& memory, const source_files& files, text own, te
 
 // The type, whose first name has the path of the class or alias that only those files show. A name
 // that has scopes or is described stays.
-inline text with_path(arena& memory, const source_files& files, text type,
+inline text with_path(arena& memory, const source_files& files, const text& type,
                       const function_name& function, const type_knowledge& knowledge,
                       const name_scopes& place) {
     const text own = type.substr(0, skip_word(type, 0));
@@ -98,7 +99,7 @@ inline text with_path(arena& memory, const source_files& files, text type,
 
 // Whether an argument of the type is an alias that only a header has, as in `std::set<text>`: then
 // compilers write what it stands for. In a template, so they do for the type itself.
-inline bool has_alias_of_header(const source_files& files, text type, bool is_in_template,
+inline bool has_alias_of_header(const source_files& files, const text& type, bool is_in_template,
                                 const type_knowledge& knowledge) {
     for (std::size_t at = is_in_template ? 0 : type.find('<'); at < type.size(); ++at) {
         const std::size_t begin = at;
@@ -120,7 +121,7 @@ inline bool has_alias_of_header(const source_files& files, text type, bool is_in
 }
 
 // Where a type has a name without scopes; no_position: nowhere.
-inline std::size_t find_bare(text type, text own) {
+inline std::size_t find_bare(text type, const text& own) {
     std::size_t at = type.find(own);
     for (; at != no_position; at = type.find(own, at + 1)) {
         const std::size_t behind = at + own.size();

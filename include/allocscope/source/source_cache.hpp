@@ -45,7 +45,7 @@ constexpr std::size_t max_source_files = 1024;
 // Where a file of the debug information is, according to `folders`, the value of
 // ALLOCSCOPE_SOURCES: the first FROM counts that equals `path` up to one of its slashes. If none
 // does, `path` itself.
-inline text moved_source(arena& memory, text path, text folders) {
+inline text moved_source(arena& memory, const text& path, text folders) {
     while (!folders.empty()) {
         const std::size_t end = folders.find(':');
         const text one = folders.substr(0, end);
@@ -73,7 +73,7 @@ public:
 
     // Null if the file cannot be read, is not a regular file, has 2 MiB or more, or was changed
     // after `built_ns` (0: unknown); or if it would be read, and `most` have been.
-    const source_outline* find(text path, std::uint64_t built_ns = 0,
+    const source_outline* find(const text& path, std::uint64_t built_ns = 0,
                                std::size_t most = max_source_files) {
         // Most questions are about the file of the question before.
         if (path != last_.path) {
@@ -113,7 +113,7 @@ private:
         std::uint64_t changed_ns = 0;
     };
 
-    source_file read(text asked, const char* path) {
+    source_file read(const text& asked, const char* path) {
         const detail::file_reader file{path};
         const std::uint64_t size = file.identity().size_bytes;
         if (!file.is_open() || size > max_source_bytes) return {asked};

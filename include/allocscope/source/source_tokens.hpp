@@ -65,7 +65,7 @@ ALLOCSCOPE_PURE inline bool is_word(const text& token) noexcept {
 
 class source_lexer {
 public:
-    source_lexer(arena& memory, text source) : source_(source) {
+    source_lexer(arena& memory, const text& source) : source_(source) {
         result_.tokens = list<source_token>{memory};
         result_.macros = list<macro_line>{memory};
         result_.includes = list<text>{memory};
@@ -263,7 +263,7 @@ private:
         return c == '"' || (c == '\'' && !is_name_byte(source_[at_ - 1]));
     }
 
-    static text without_blanks(text line) noexcept {
+    static text without_blanks(const text& line) noexcept {
         const std::size_t begin = line.find_first_not_of(" \t");
         return begin == no_position ? text{} : line.substr(begin);
     }
@@ -320,7 +320,7 @@ private:
     token_list result_;
 };
 
-ALLOCSCOPE_NOINLINE token_list read_tokens(arena& memory, text source) {
+ALLOCSCOPE_NOINLINE token_list read_tokens(arena& memory, const text& source) {
     return source_lexer{memory, source}.read();
 }
 
@@ -352,7 +352,7 @@ inline std::size_t behind_variable(const list<source_token>& tokens, std::size_t
 }
 
 // The type of a literal without a suffix, or with f; "": another one.
-inline text type_of_literal(text token) noexcept {
+inline text type_of_literal(const text& token) noexcept {
     if (token[0] == '\'') return token.size() == 3 || token[1] == '\\' ? "char" : "";  // 'ab'
     if (token[0] == '"') return "const char*";
     const std::size_t end = token.find_first_not_of("0123456789.");

@@ -20,7 +20,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-ALLOCSCOPE_INLINE bool is_standard_template(text word) noexcept {
+ALLOCSCOPE_INLINE bool is_standard_template(const text& word) noexcept {
     return find_default_rule(word) != nullptr ||
            is_listed(word,
                      "pair tuple array optional variant function shared_ptr weak_ptr complex "
@@ -28,7 +28,7 @@ ALLOCSCOPE_INLINE bool is_standard_template(text word) noexcept {
 }
 
 // Classes of the standard library that are no templates.
-ALLOCSCOPE_INLINE bool is_standard_class(text word) noexcept {
+ALLOCSCOPE_INLINE bool is_standard_class(const text& word) noexcept {
     if (word.ends_with("_error") || (word.starts_with("bad_") && !word.ends_with("ed_access"))) {
         return true;  // exceptions, but not bad_expected_access<E>
     }
@@ -49,7 +49,7 @@ ALLOCSCOPE_INLINE bool is_standard_class(text word) noexcept {
 
 // Whether a type has parts that only the compiler can read: `std::invoke_result_t<F>`,
 // `buffer<16 + 8>`, `buffer<sizeof(T)>`.
-inline bool needs_compiler(text type) noexcept {
+inline bool needs_compiler(const text& type) noexcept {
     if (type.contains("sizeof") || type.find_first_of("+/%?") != no_position) return true;
     std::size_t name = 0;
     for (std::size_t at = 0; at < type.size(); ++at) {

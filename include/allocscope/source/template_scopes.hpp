@@ -49,7 +49,7 @@ struct found_parameter {
 
 // The parameter that a name means inside of these headers.
 inline found_parameter find_parameter(const list<const template_header*>& headers,
-                                      text name) noexcept {
+                                      const text& name) noexcept {
     for (std::size_t header = headers.size(); header > 0; --header) {
         const list<text>& parameters = headers[header - 1]->parameters;
         for (std::size_t i = 0; i < parameters.size(); ++i) {

@@ -149,7 +149,7 @@ public:
     }
 
     // The number that the only constant with that name in the file has; `meaning` if it has none.
-    text number_or(text meaning, text name) const {
+    text number_or(const text& meaning, const text& name) const {
         if (is_parameter(name) || is_described(name)) return meaning;
         const std::uint64_t* const number = file_.number_of(name);
         if (number == nullptr) return meaning;
@@ -159,7 +159,7 @@ public:
         return digits.view();
     }
 
-    text described(text name, asked_name wanted) const {
+    text described(const text& name, asked_name wanted) const {
         const bool is_named = !name.empty() || wanted == asked_name::result;
         if (!is_named || file_.is_macro(name)) return {};
         return knowledge_.meaning_of(name, wanted, memory_);
@@ -236,7 +236,7 @@ public:
 
     // What a name stands for; "" if that is not certain. With `mark`, all arguments of a pack, each
     // followed by the mark: that in `Ts*...` is "*".
-    text meaning_of(text word, bool has_arguments, const text* mark = nullptr) const {
+    text meaning_of(const text& word, bool has_arguments, const text* mark = nullptr) const {
         if (is_plain_word(word)) return word;
         if (file_.is_macro(word)) return {};
         const found_parameter parameter = find_parameter(headers_, word);
@@ -249,13 +249,13 @@ public:
         return has_arguments ? qualified_type(word) : own_class(word);
     }
 
-    bool is_parameter(text word) const { return find_parameter(headers_, word).header != 0; }
+    bool is_parameter(const text& word) const { return find_parameter(headers_, word).header != 0; }
 
     ALLOCSCOPE_INLINE bool has_template_around() const noexcept { return !headers_.empty(); }
 
     // Whether the argument `traits<part>::name` is a class. It may be an alias, of which compilers
     // write what it stands for.
-    bool is_known_member(text name) const {
+    bool is_known_member(const text& name) const {
         if (is_listed(name, "iterator const_iterator")) return true;
         const found_token found = class_named(name);
         const name_declaration* last = found.at != 0 ? found.file->last_declared(name) : nullptr;
@@ -269,14 +269,14 @@ public:
     }
 
     // False for a name that may be a macro from another file, or a parameter that a macro declares.
-    bool is_type_or_namespace(text word) const {
+    bool is_type_or_namespace(const text& word) const {
         return is_described(word, is_in_template() ? name_kind::type : name_kind::undescribed);
     }
 
     // Whether the name at `at` is a class template without arguments, as in `new box(3)`: the
     // compiler deduces them. Or a function, as in `new text<size()>`: the compiler calls it.
     // `meaning` is what the word at `at` stands for.
-    bool is_bare_template(std::size_t at, std::size_t end, text meaning) const {
+    bool is_bare_template(std::size_t at, std::size_t end, const text& meaning) const {
         const text behind = at + 1 < end ? file_.text_at(at + 1) : text{};
         if (behind == "<" || meaning.ends_with(">")) return false;
         const text word = file_.text_at(at);
@@ -303,7 +303,7 @@ private:
 
     // Whether a variable with that type may be a copy in a lambda, where the debug information has
     // it as constant: `decltype(v)` is the type of what was copied.
-    bool may_be_captured(text type) const {
+    bool may_be_captured(const text& type) const {
         const bool is_constant = type.ends_with("const") || type.starts_with("const ");
         return is_constant && type.find_first_of("*&") == no_position && name_.is_known() &&
                name_.last().name == "operator()";
@@ -311,7 +311,7 @@ private:
 
     bool is_in_template() const noexcept { return !headers_.empty() || !instantiated_.empty(); }
 
-    static bool is_plain_word(text word) noexcept {
+    static bool is_plain_word(const text& word) noexcept {
         constexpr text plain_words =
             "std const volatile void struct class union enum typename true false";
         return is_listed(word, plain_words) || is_number_type(word);
@@ -376,7 +376,7 @@ private:
     }
 
     // The innermost header with this parameter; null: there is none.
-    const template_header* header_of(text word) const {
+    const template_header* header_of(const text& word) const {
         const std::size_t found = find_parameter(headers_, word).header;
         return found != 0 ? headers_[found - 1] : nullptr;
     }
@@ -474,7 +474,7 @@ private:
 
     // What a parameter of the partial specialisation `box<T, U*>` stands for, if it is an argument
     // there, or a pointer to it is.
-    text of_specialisation(const template_header& own, text parameter,
+    text of_specialisation(const template_header& own, const text& parameter,
                            const list<text>& arguments) const {
         const source_outline& file = user_ != nullptr ? *user_ : file_;
         const std::size_t open = own.packs == 0 ? own.specialised : 0;
@@ -496,7 +496,7 @@ private:
     }
 
     // What the class declares whose member, defined outside of it, the function is.
-    local_name of_own_class(text word) const {
+    local_name of_own_class(const text& word) const {
         if (is_in_template()) return {};
         const std::size_t open = body_of_class(file_, name_.outer().name);
         if (open == 0) return {};
@@ -506,7 +506,7 @@ private:
 
     // The class that a member names without arguments: `pool` in a member of app::pool<int> is
     // app::pool<int>.
-    text own_class(text word) const {
+    text own_class(const text& word) const {
         for (const std::size_t i : instantiated_) {
             const name_component& component = name_.components[i];
             if (component.name == word && i + 1 < name_.components.size()) {
@@ -516,7 +516,7 @@ private:
         return qualified_type(word);
     }
 
-    text qualified_type(text word) const {
+    text qualified_type(const text& word) const {
         return is_type_or_namespace(word) ? qualified(word) : text{};
     }
 
@@ -540,7 +540,7 @@ private:
     // For a member that is defined outside of its class: the brace of the class, if that declares
     // a class of this name; otherwise 0. With -g1 the name of an inlined member shows no class;
     // then it may be any.
-    std::size_t block_in_own_class(text word) const {
+    std::size_t block_in_own_class(const text& word) const {
         for (const name_declaration* each = file_.last_declared(word); each != nullptr;
              each = file_.declared_before(*each)) {
             if (!file_.is_any_at(each->at - 1, "struct class union enum")) continue;

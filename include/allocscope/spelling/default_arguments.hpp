@@ -29,7 +29,7 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // "const std::string", but "char* const": puts const where people write it.
-inline text with_const(arena& memory, text type) {
+inline text with_const(arena& memory, const text& type) {
     const bool is_pointer = type.ends_with("*");
     if (type.starts_with("const ") && !is_pointer) return type;
     if (is_pointer || type.ends_with("&") || type.ends_with(")")) {
@@ -81,7 +81,7 @@ constexpr default_rule default_rules[] = {
     {"chrono::duration", 1, {"std::ratio<1>"}, false},
 };
 
-inline const default_rule* find_default_rule(text name) noexcept {
+inline const default_rule* find_default_rule(const text& name) noexcept {
     for (const default_rule& rule : default_rules) {
         if (is_listed(name, rule.names)) return &rule;
     }
@@ -100,7 +100,7 @@ inline text without_reference(text type) noexcept {
 
 // The rule with the arguments in it: $0, $1 and so on, $* for the first one without its pointer, and
 // $p for the std::pair of a map. Those that there are not leave nothing.
-inline text filled_in(arena& memory, text rule, const list<text>& arguments) {
+inline text filled_in(arena& memory, const text& rule, const list<text>& arguments) {
     text_out filled{memory};
     for (std::size_t i = 0; i < rule.size(); ++i) {
         if (rule[i] != '$') {
@@ -127,7 +127,7 @@ constexpr word_meaning character_names[] = {
 
 // The name of a character template after "std::" or "std::pmr::": "string" for basic_string<char>,
 // "wregex" for basic_regex<wchar_t>. Writes nothing if there is no such name.
-inline bool write_character_alias(text_out& out, text name, text character) {
+inline bool write_character_alias(text_out& out, text name, const text& character) {
     if (!take_start(name, "basic_")) return false;
     const text start = listed_meaning(character_names, character);
     if (start.empty() && character != "char") return false;
@@ -219,7 +219,7 @@ constexpr word_meaning iterated_containers[] = {
 
 // The iterator of a container, as in "std::list<int>::iterator"; "" if `name` is another template,
 // or one that does not show which container it belongs to.
-inline text alias_of_iterator(arena& memory, text name, const list<text>& arguments) {
+inline text alias_of_iterator(arena& memory, const text& name, const list<text>& arguments) {
     if (!name.ends_with("terator") || arguments.empty()) return {};
     text pointer = arguments.back();
     text container;
@@ -238,7 +238,7 @@ inline text alias_of_iterator(arena& memory, text name, const list<text>& argume
 }
 
 // The common name of a template with exactly these arguments; "" if there is none.
-inline text alias_of(arena& memory, text name, const list<text>& arguments) {
+inline text alias_of(arena& memory, const text& name, const list<text>& arguments) {
     constexpr const char* templates =
         "std::chrono::duration std::chrono::time_point std::match_results "
         "std::linear_congruential_engine std::mersenne_twister_engine nlohmann::basic_json "

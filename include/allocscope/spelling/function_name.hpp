@@ -75,7 +75,7 @@ constexpr std::size_t max_name_components = 256;
 
 class function_name_parser {
 public:
-    function_name_parser(arena& memory, text name) : name_(name), components_(memory) {}
+    function_name_parser(arena& memory, const text& name) : name_(name), components_(memory) {}
 
     function_name parse() {
         while (at_ < name_.size() && !is_done_ && !is_failed_) step();

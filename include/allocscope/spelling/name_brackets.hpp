@@ -43,7 +43,7 @@ ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool is_name_character(char c) noexcept {
 }
 
 // The position after the word that starts at `at`.
-ALLOCSCOPE_NOINLINE std::size_t skip_word(text name, std::size_t at) noexcept {
+ALLOCSCOPE_NOINLINE std::size_t skip_word(const text& name, std::size_t at) noexcept {
     while (at < name.size() && is_name_byte(name[at])) ++at;
     return at;
 }
@@ -71,18 +71,18 @@ ALLOCSCOPE_NOINLINE bool take_end(text& from, const char* end) noexcept {
 }
 
 // "app::part" for that name in that scope.
-ALLOCSCOPE_NOINLINE text scoped_name(arena& memory, text scope, text name) {
+ALLOCSCOPE_NOINLINE text scoped_name(arena& memory, const text& scope, const text& name) {
     return joined(memory, scope, "::", name);
 }
 
-ALLOCSCOPE_NOINLINE text enclosed(arena& memory, const char* before, text inside,
+ALLOCSCOPE_NOINLINE text enclosed(arena& memory, const char* before, const text& inside,
                                   const char* behind) {
     return joined(memory, before, inside, behind);
 }
 
 // The first of the words in `words`, separated by single spaces, with which `name` starts; "" if it
 // starts with none of them.
-ALLOCSCOPE_NOINLINE text listed_start(text name, text words) noexcept {
+ALLOCSCOPE_NOINLINE text listed_start(const text& name, text words) noexcept {
     while (!words.empty()) {
         const std::size_t space = words.find(' ');
         const text word = words.substr(0, space);
@@ -93,12 +93,12 @@ ALLOCSCOPE_NOINLINE text listed_start(text name, text words) noexcept {
     return {};
 }
 
-ALLOCSCOPE_NOINLINE text listed_start(text name, const char* words) noexcept {
+ALLOCSCOPE_NOINLINE text listed_start(const text& name, const char* words) noexcept {
     return listed_start(name, text{words});
 }
 
 // True if `word`, which contains no space, is one of the words in `words`.
-ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool is_listed(const text& word, text words) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool is_listed(const text& word, const text& words) noexcept {
     if (word.empty() || word.size() > words.size()) return false;
     const char* const last = words.end() - word.size();  // where the word may begin
     for (const char* at = words.begin(); at <= last; ++at) {
@@ -140,7 +140,7 @@ ALLOCSCOPE_INLINE text listed_meaning(const word_meaning (&rows)[Count],
 
 // Length of the symbol of an operator; 0 if the text continues with something else (new, delete, or
 // the type of a conversion).
-ALLOCSCOPE_NOINLINE std::size_t operator_symbol_length(text name) noexcept {
+ALLOCSCOPE_NOINLINE std::size_t operator_symbol_length(const text& name) noexcept {
     constexpr text longest_first =
         "<=> <<= >>= ->* () [] -> << >> <= >= == != && || ++ -- += -= *= /= %= ^= &= |= \"\" < > , "
         "+ - * / % ^ & | ~ ! =";
@@ -148,14 +148,15 @@ ALLOCSCOPE_NOINLINE std::size_t operator_symbol_length(text name) noexcept {
 }
 
 // True if the word `operator` starts at `at`.
-inline bool is_operator_word(text name, std::size_t at) noexcept {
+inline bool is_operator_word(const text& name, std::size_t at) noexcept {
     return name[at] == 'o' && name.substr(at).starts_with("operator") &&
            (at == 0 || !is_name_character(name[at - 1])) && skip_word(name, at) == at + 8;
 }
 
 // The position after the bracket that closes the one at `at`, or no_position. Linear in the length
 // of the brackets.
-ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE std::size_t skip_brackets(text name, std::size_t at) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE std::size_t skip_brackets(const text& name,
+                                                              std::size_t at) noexcept {
     char open[max_open_brackets];
     std::size_t depth = 0;
     while (at < name.size()) {
@@ -194,13 +195,13 @@ ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE std::size_t skip_brackets(text name, std::si
 }
 
 // False for "box<" and "box<pair<int>": the beginning of a type.
-inline bool has_all_arguments(text type) noexcept {
+inline bool has_all_arguments(const text& type) noexcept {
     const std::size_t open = type.find('<');
     return open != no_position && skip_brackets(type, open) == type.size();
 }
 
 // The arguments in "<a, b>" or "(a, b)", unchanged; the input includes the brackets.
-ALLOCSCOPE_NOINLINE list<text> split_arguments(arena& memory, text bracketed) {
+ALLOCSCOPE_NOINLINE list<text> split_arguments(arena& memory, const text& bracketed) {
     list<text> parts{memory};
     if (bracketed.size() < 2) return parts;
     const text inside = bracketed.substr(1, bracketed.size() - 2);
@@ -231,14 +232,14 @@ ALLOCSCOPE_NOINLINE list<text> split_arguments(arena& memory, text bracketed) {
 }
 
 // "" if there is none.
-ALLOCSCOPE_NOINLINE text first_argument(arena& memory, text bracketed) {
+ALLOCSCOPE_NOINLINE text first_argument(arena& memory, const text& bracketed) {
     const list<text> parts = split_arguments(memory, bracketed);
     return parts.empty() ? text{} : parts[0];
 }
 
 // Whether the type has a part behind the place of a name, as `void (*)(int)` and `int[3]`.
 // Nothing more can be written behind that.
-inline bool is_declarator(text type) noexcept {
+inline bool is_declarator(const text& type) noexcept {
     return type.size() > 1 && (type.ends_with(")") || type.ends_with("]"));
 }
 

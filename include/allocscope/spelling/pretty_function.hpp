@@ -30,19 +30,19 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Whether a component is a lambda, as g++, clang++ and LLVM's demangler write it.
-inline bool is_lambda(text component) noexcept {
+inline bool is_lambda(const text& component) noexcept {
     return !listed_start(component, "{lambda <lambda 'lambda $_").empty();
 }
 
 // The qualifiers at the beginning: " const &" for " const & [clone .cold]".
-ALLOCSCOPE_INLINE text leading_qualifiers(text behind) noexcept {
+ALLOCSCOPE_INLINE text leading_qualifiers(const text& behind) noexcept {
     const std::size_t mark = behind.find_first_not_of("&aceilnostv ");
     return behind.substr(0, mark != no_position && mark != 0 ? mark - 1 : mark);
 }
 
 // Returns the function unchanged if its name is not understood. The result lives in the arena or is
 // a view of the input.
-inline text pretty_function(arena& memory, text function) {
+inline text pretty_function(arena& memory, const text& function) {
     const function_name name = parse_function_name(memory, function);
     if (!name.is_known()) return function;
     text_out spelled{memory};

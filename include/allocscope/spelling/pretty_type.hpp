@@ -41,7 +41,7 @@ constexpr std::size_t max_type_length = 256 * 1024;
 // Counts the words of a built-in type. Their order is free: "long unsigned int" is "unsigned long".
 class builtin_type {
 public:
-    bool take(text word) noexcept {
+    bool take(const text& word) noexcept {
         if (word == "long") {
             ++longs_;
         } else if (word == "unsigned") {
@@ -105,7 +105,7 @@ inline text decayed(text type) noexcept {
 }
 
 // What "std::decay_t<int&>", or "std::decay<int&>" before "::type", stands for; "" for other types.
-inline text result_of_trait(text type) noexcept {
+inline text result_of_trait(const text& type) noexcept {
     const text start = listed_start(
         type,
         "std::decay_t< std::remove_cvref_t< std::decay< std::remove_cvref< boost::decay< decay< "
@@ -129,7 +129,8 @@ inline text result_of_trait(text type) noexcept {
 
 class type_printer {
 public:
-    ALLOCSCOPE_INLINE type_printer(arena& memory, text type) : memory_(memory), type_(type) {}
+    ALLOCSCOPE_INLINE type_printer(arena& memory, const text& type)
+        : memory_(memory), type_(type) {}
 
     ALLOCSCOPE_INLINE text print() {
         const text printed = part(0);
@@ -244,7 +245,7 @@ private:
     }
 
     // "icu" for "icu_72": the namespace has an alias, which people write.
-    static ALLOCSCOPE_INLINE text without_version(text word) noexcept {
+    static ALLOCSCOPE_INLINE text without_version(const text& word) noexcept {
         const text start = listed_start(word, "icu_ xercesc_ xalanc_");
         const bool is_versioned =
             !start.empty() && word.find_first_not_of("0123456789_", start.size()) == no_position;
@@ -252,7 +253,7 @@ private:
     }
 
     // Words that are not names: qualifiers, `struct`, and the words of built-in types.
-    bool special_word(written& to, text word, std::size_t behind) {
+    bool special_word(written& to, const text& word, std::size_t behind) {
         if (word == "const" || word == "volatile") {
             at_ = behind;
             if (to.has_declarator) {
@@ -272,7 +273,7 @@ private:
         return builtin_words(to, word);
     }
 
-    bool builtin_words(written& to, text word) {
+    bool builtin_words(written& to, const text& word) {
         builtin_type builtin;
         if (!builtin.take(word)) return false;
         begin_name(to);
@@ -303,7 +304,7 @@ private:
     }
 
     // Whether `word` is a part of the name that is there only for the linker.
-    bool is_inline_namespace(const written& to, text word, std::size_t behind) const {
+    bool is_inline_namespace(const written& to, const text& word, std::size_t behind) const {
         if (!type_.substr(behind).starts_with("::")) return false;
         const text name = to.out.view().substr(to.name_begin);
         if (is_listed(name, "allocscope:: fmt:: msgpack:: toml:: boost::log::") &&
@@ -322,7 +323,7 @@ private:
     }
 
     // "8ul" is written as "8".
-    static text without_literal_suffix(text word) noexcept {
+    static text without_literal_suffix(const text& word) noexcept {
         if (word.front() < '0' || word.front() > '9') return word;
         const text digits = word.substr(0, word.find_last_not_of("ulUL") + 1);
         return digits.find_first_not_of("0123456789") == no_position ? digits : word;
@@ -518,7 +519,7 @@ inline text integer_of_alias(text alias) noexcept {
 }
 
 // A type as compilers describe it, also in the arguments of a template.
-inline text without_integer_aliases(arena& memory, text type) {
+inline text without_integer_aliases(arena& memory, const text& type) {
     text_out made{memory};
     std::size_t at = 0;
     while (at < type.size()) {

@@ -110,7 +110,7 @@ ALLOCSCOPE_HIDDEN inline constexpr const char* names_of_system_libraries[] = {
 // Whether a file is a library of the C and C++ implementation, or of a compiler's runtime, or the
 // loader, by its name. No row needs a line of these, so their debug information is not read even if
 // it is installed.
-inline bool is_system_library(text path) noexcept {
+inline bool is_system_library(const text& path) noexcept {
     const text file = file_name_of(path);
     for (const char* name : names_of_system_libraries) {
         if (file.starts_with(name)) return true;

@@ -136,7 +136,7 @@ private:
         if (in.ok()) link_ = name;
     }
 
-    object_bytes* opened(text path) {
+    object_bytes* opened(const text& path) {
         auto* made = memory_.make<object_bytes>(memory_, path.data());
         if (!made->is_readable() || !made->has(".debug_info")) return nullptr;
         const detail::build_id& id = object_.id();

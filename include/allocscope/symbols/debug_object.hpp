@@ -81,12 +81,13 @@ public:
     }
 
     // The address at which a function of the symbol table begins; 0 if it is not there.
-    ALLOCSCOPE_INLINE std::uint64_t address_of(text function) {
+    ALLOCSCOPE_INLINE std::uint64_t address_of(const text& function) {
         return is_readable() ? symbols().address_of(function) : 0;
     }
 
     // See symbol_index.
-    ALLOCSCOPE_INLINE std::uint64_t member_behind(std::uint64_t linked_address, text mangled) {
+    ALLOCSCOPE_INLINE std::uint64_t member_behind(std::uint64_t linked_address,
+                                                  const text& mangled) {
         return is_readable() ? symbols().member_behind(linked_address, mangled) : 0;
     }
 
@@ -123,8 +124,8 @@ public:
 
     // The meaning of a name in the function at an address. `function` is the name of the function
     // in a frame. "" if the meaning is not certain.
-    text meaning_at(std::uint64_t linked_address, text function, text name, asked_name wanted,
-                    arena& memory) {
+    text meaning_at(std::uint64_t linked_address, const text& function, const text& name,
+                    asked_name wanted, arena& memory) {
         const described_function found = function_at(linked_address);
         if (found.range == nullptr) return {};
         const std::size_t inlined = inlined_as(found, linked_address, function);
@@ -137,8 +138,8 @@ public:
     // address: the only type that a constructor or function named `own` makes which is called or
     // inlined there. If `own` is "", the classes of all constructors there: "app::part, app::lid".
     // "" if no place tells it.
-    text made_at(std::uint64_t linked_address, text function, text file,
-                 const source_places& places, text own, arena& memory) {
+    text made_at(std::uint64_t linked_address, const text& function, const text& file,
+                 const source_places& places, const text& own, arena& memory) {
         const described_function found = function_at(linked_address);
         if (found.range == nullptr) return {};
         const inlined_calls& calls = *found.calls;
@@ -206,7 +207,7 @@ public:
     }
 
     // Whether the function around a call has, for a place in the source, code that calls the same.
-    bool has_call_at(std::uint64_t linked_address, text file, int line, int column) {
+    bool has_call_at(std::uint64_t linked_address, const text& file, int line, int column) {
         const described_function found = function_at(linked_address);
         if (found.range == nullptr) return true;
         const machine_code& code = functions().code();
@@ -270,7 +271,7 @@ private:
 
     // The number + 1 of the call inlined at an address that has this name; 0: the function itself.
     static std::size_t inlined_as(const described_function& found, std::uint64_t address,
-                                  text function) {
+                                  const text& function) {
         const inlined_calls& calls = *found.calls;
         std::size_t i = calls.innermost_at(address);
         while (i != 0 && found.names->of(calls[i - 1].entry).function.data() != function.data()) {
@@ -413,7 +414,7 @@ private:
     }
 
     // Whether a function is a part of a container that asks for elements.
-    static bool asks_for_elements(text function) {
+    static bool asks_for_elements(const text& function) {
         for (const char* part : parts_that_ask_for_elements) {
             if (function.contains(part)) return true;
         }
@@ -493,7 +494,7 @@ private:
     }
 
     // "load.cold" is a part of "load".
-    static ALLOCSCOPE_INLINE bool is_part_of(text symbol, text whole) {
+    static ALLOCSCOPE_INLINE bool is_part_of(const text& symbol, const text& whole) {
         return !whole.empty() && symbol.size() > whole.size() && symbol[whole.size()] == '.' &&
                symbol.starts_with(whole);
     }

@@ -74,7 +74,7 @@ public:
     // The sections whose names end with `suffix`. If `is_late`, large sections are read piece by
     // piece when they are needed.
     static detail::dwarf_sections read_sections(arena& memory, const object_bytes& object,
-                                                text suffix, bool is_late = false);
+                                                const text& suffix, bool is_late = false);
 
     const detail::dwarf_sections& sections() const noexcept { return sections_; }
     arena& memory() const noexcept { return memory_; }
@@ -189,7 +189,8 @@ ALLOCSCOPE_HIDDEN inline constexpr wanted_section wanted_sections[] = {
 
 ALLOCSCOPE_NOINLINE detail::dwarf_sections debug_units::read_sections(arena& memory,
                                                                       const object_bytes& object,
-                                                                      text suffix, bool is_late) {
+                                                                      const text& suffix,
+                                                                      bool is_late) {
     detail::dwarf_sections sections;
     std::uint64_t total = 0;
     arena scratch;

@@ -35,7 +35,7 @@ constexpr std::size_t longest_mangled_name = 4096;
 constexpr std::uint64_t longest_expansion = std::uint64_t{1} << 22;
 
 // Where the reference ends whose number is at `at`, the "1" of "S1_"; 0: it is none.
-inline std::size_t read_reference(text name, std::size_t at, std::uint64_t& part) noexcept {
+inline std::size_t read_reference(const text& name, std::size_t at, std::uint64_t& part) noexcept {
     std::size_t end = at;
     for (; end < name.size() && part < longest_expansion; ++end) {
         const char digit = name[end];
@@ -55,7 +55,7 @@ inline std::size_t read_reference(text name, std::size_t at, std::uint64_t& part
 // "DpOT0_", each argument is written once, so all together are as short as any other reference;
 // but what follows a template in it, "DpT_I...E", is repeated. Identifiers that look like any of
 // these make the estimate larger.
-inline bool has_short_expansion(text name) noexcept {
+inline bool has_short_expansion(const text& name) noexcept {
     struct {
         std::uint64_t part;
         std::uint64_t length;  // of everything before the first reference to the part
@@ -107,7 +107,7 @@ inline bool has_short_expansion(text name) noexcept {
     return length <= longest_expansion;
 }
 
-inline bool is_demanglable(text name) noexcept {
+inline bool is_demanglable(const text& name) noexcept {
     return name.size() <= longest_mangled_name && name.starts_with("_Z") &&
            has_short_expansion(name);
 }

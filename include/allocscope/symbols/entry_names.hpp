@@ -169,7 +169,7 @@ private:
     }
 
     // Writes the enclosing names, each followed by "::". Returns the innermost.
-    text write_scope(text_out& out, const debug_unit& unit, std::uint64_t entry, text plain,
+    text write_scope(text_out& out, const debug_unit& unit, std::uint64_t entry, const text& plain,
                      int nesting) {
         text scopes[most_scopes];  // the innermost first
         std::size_t count = 0;

@@ -53,7 +53,7 @@ public:
 
     // Looks a name up in a function, which is given by its entry and may be inlined. Returns "" if
     // the meaning is not certain.
-    text of_name(std::uint64_t function, text name, asked_name wanted) {
+    text of_name(std::uint64_t function, const text& name, asked_name wanted) {
         if (wanted == asked_name::result) return spelled(result_of(function), 0);
         const text first = name.substr(0, name.find_first_of(":.-"));
         std::uint64_t scope = function;
@@ -83,7 +83,7 @@ public:
     // What a function makes whose own name is `own`: its class if it is a constructor, or else what
     // it returns. "" if that is not certain, or if the function has another name. If `own` is "",
     // only constructors count.
-    text made_by(std::uint64_t function, text own) {
+    text made_by(std::uint64_t function, const text& own) {
         text name;
         std::uint64_t result = 0;
         std::uint64_t last = 0;
@@ -151,7 +151,7 @@ private:
     // Searches all entries that describe the function or class `scope`, and then, for a type, its
     // base classes and inline namespaces. Then sets `scope` to the function or class around it, or
     // to 0 if there is none.
-    found_type look_up(std::uint64_t& scope, text name, asked_name wanted, int depth = 0) {
+    found_type look_up(std::uint64_t& scope, const text& name, asked_name wanted, int depth = 0) {
         found_type found;
         list<std::uint64_t> bases{memory_};
         std::uint64_t last = 0;
@@ -176,8 +176,8 @@ private:
 
     bool is_instance(std::uint64_t entry) { return read(entry).name.contains("<"); }
 
-    void look_at_children(std::uint64_t scope, text name, asked_name wanted, found_type& found,
-                          list<std::uint64_t>& bases) {
+    void look_at_children(std::uint64_t scope, const text& name, asked_name wanted,
+                          found_type& found, list<std::uint64_t>& bases) {
         const debug_unit& unit = *units_.unit_of_entry(scope);
         entry_walker walker = unit.walk(scope);
         std::int64_t open = 1;  // children at this depth are its own, or those of its blocks
@@ -234,7 +234,7 @@ private:
     }
 
     // `name` begins with `first`, which has the type `type`; the rest are members. 0: unknown.
-    std::uint64_t member_type(std::uint64_t type, text name, text first) {
+    std::uint64_t member_type(std::uint64_t type, const text& name, const text& first) {
         for (text rest = name.substr(first.size()); !rest.empty();) {
             const bool is_type = rest.starts_with(":");
             const bool is_pointed = rest.starts_with("-");

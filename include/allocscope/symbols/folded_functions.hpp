@@ -34,7 +34,7 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Whether two names are equal but for references.
-inline bool are_equal_values(text a, text b) {
+inline bool are_equal_values(const text& a, const text& b) {
     std::size_t at = 0;
     for (const char letter : b) {
         if (letter == '&' || letter == ' ') continue;

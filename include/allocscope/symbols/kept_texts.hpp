@@ -26,7 +26,7 @@ public:
     ALLOCSCOPE_INLINE explicit kept_texts(arena& kept) noexcept : kept_(kept), texts_(kept) {}
 
     // A zero-terminated copy that lives as long as the arena.
-    text keep(text wanted) {
+    text keep(const text& wanted) {
         if (const text* known = texts_.find(wanted)) return *known;
         const text kept = copy_of(kept_, wanted);
         texts_[kept] = kept;

@@ -107,7 +107,7 @@ private:
         return length == detail::longest_text ? text{} : text{section_text, length};
     }
 
-    static void write_folder(text_out& out, text folder) {
+    static void write_folder(text_out& out, const text& folder) {
         out << folder;
         if (!folder.empty() && folder.back() != '/') out << '/';
     }

@@ -35,7 +35,7 @@ ALLOCSCOPE_HIDDEN inline constexpr const char* names_of_malloc_family[] = {
     "aligned_alloc", "memalign", "strdup",  "strndup"};
 
 // Whether a demangled name is that of operator new, or of one of malloc's family.
-inline bool is_allocating(text name) noexcept {
+inline bool is_allocating(const text& name) noexcept {
     for (const char* each : names_of_malloc_family) {
         if (name == each) return true;
     }

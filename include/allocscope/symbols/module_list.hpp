@@ -195,7 +195,7 @@ private:
 
     // /proc/self/exe opens the running file, even if another file has its name now, or if its path
     // is longer than a path may be.
-    static void name_main(arena& memory, loaded_module& module, text mapped) {
+    static void name_main(arena& memory, loaded_module& module, const text& mapped) {
         const detail::file_reader running{"/proc/self/exe"};
         const bool is_running_file = module.inode == 0 || running.identity().inode == module.inode;
         if (running.is_open() && is_running_file) {

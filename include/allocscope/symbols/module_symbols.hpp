@@ -46,12 +46,13 @@ public:
     }
 
     // The linked address; 0 if no function has this name. Reads all names.
-    ALLOCSCOPE_INLINE std::uint64_t address_of(text function) const {
+    ALLOCSCOPE_INLINE std::uint64_t address_of(const text& function) const {
         const std::uint64_t told = told_.address_of(function);
         return told == 0 && hidden_ != nullptr ? hidden_->address_of(function) : told;
     }
 
-    ALLOCSCOPE_INLINE std::uint64_t member_behind(std::uint64_t address, text mangled) const {
+    ALLOCSCOPE_INLINE std::uint64_t member_behind(std::uint64_t address,
+                                                  const text& mangled) const {
         return told_.member_behind(address, mangled);
     }
 

@@ -58,8 +58,8 @@ public:
     // of the inlined call `call` (its number + 1; 0: the function itself). Lines less than `least`
     // do not count. 0: there is none. `column` gets that of the row; 0: it belongs to an
     // inlined call.
-    std::uint64_t before(std::size_t call, std::uint64_t line, text file, std::uint64_t least = 1,
-                         std::uint64_t* column = nullptr) const {
+    std::uint64_t before(std::size_t call, std::uint64_t line, const text& file,
+                         std::uint64_t least = 1, std::uint64_t* column = nullptr) const {
         const line_table::row* at = at_;
         for (std::size_t i = 0; at != nullptr && i < most_rows; ++i, --at) {
             if (rows_.address_of(*at) < function_.low) break;
@@ -69,7 +69,7 @@ public:
         }
         return 0;
     }
-    std::uint64_t behind(std::size_t call, std::uint64_t line, text file) const {
+    std::uint64_t behind(std::size_t call, std::uint64_t line, const text& file) const {
         const line_table::row* at = at_;
         for (std::size_t i = 0; at != nullptr && i < most_rows; ++i) {
             if (++at == rows_.end || rows_.address_of(*at) >= function_.high) break;
@@ -161,7 +161,7 @@ public:
         std::uint64_t end;
     };
     // The first piece behind another one, or of the function if that is null.
-    code_piece next_piece(const line_table::row* behind, text file,
+    code_piece next_piece(const line_table::row* behind, const text& file,
                           const source_places& places) const {
         const line_table::row* at =
             behind != nullptr ? behind + 1 : rows_.last_before(function_.low);
@@ -185,7 +185,7 @@ private:
 
     // The line of `call` while the row's code runs: the row's line, or the line of a call inlined
     // there.
-    std::uint64_t line_at(const line_table::row& row, std::size_t call, text file,
+    std::uint64_t line_at(const line_table::row& row, std::size_t call, const text& file,
                           std::uint64_t* column = nullptr) const {
         std::uint64_t number = row.file;
         std::uint64_t line = row.line;

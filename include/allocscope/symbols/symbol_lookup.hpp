@@ -46,10 +46,10 @@ public:
         return find(functions_, address);
     }
     // The linked address; 0 if no function has this name. Reads all names.
-    std::uint64_t address_of(text function) const;
+    std::uint64_t address_of(const text& function) const;
     // The first function of a class that begins behind a linked address; 0: none. `mangled` is the
     // name of the class without "_ZN". Reads all names.
-    std::uint64_t member_behind(std::uint64_t address, text mangled) const;
+    std::uint64_t member_behind(std::uint64_t address, const text& mangled) const;
     ALLOCSCOPE_INLINE found_symbol object_at(std::uint64_t address) const {
         return find(objects_, address);
     }
@@ -170,7 +170,7 @@ ALLOCSCOPE_NOINLINE found_symbol symbol_index::find(const address_ranges& index,
     return {name, address - range->low};
 }
 
-ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::address_of(text function) const {
+ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::address_of(const text& function) const {
     detail::want(late_names_, 0, names_.size);
     for (const address_range& range : functions_.all()) {
         if (function == detail::text_at(names_, range.value)) return range.low;
@@ -179,7 +179,7 @@ ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::address_of(text function) const 
 }
 
 ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::member_behind(std::uint64_t address,
-                                                              text mangled) const {
+                                                              const text& mangled) const {
     detail::want(late_names_, 0, names_.size);
     for (std::size_t i = functions_.walk_to(address).next; i < functions_.all().size(); ++i) {
         const address_range& range = functions_.all()[i];

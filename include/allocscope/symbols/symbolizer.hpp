@@ -197,7 +197,7 @@ public:
     kept_texts& texts() noexcept { return texts_; }
 
     // Whether the module of a location is the program itself.
-    bool is_program(text module) const {
+    bool is_program(const text& module) const {
         if (detail::names_another_process()) {
             const detail::met_module* program = detail::modules_at_start.at(0);
             return program != nullptr && module == text{program->path};

@@ -59,10 +59,10 @@ public:
     }
 
     // A type or a namespace, by its own name: "widget" for app::widget<int>.
-    ALLOCSCOPE_INLINE bool has(text name) const { return names_.find(name) != nullptr; }
+    ALLOCSCOPE_INLINE bool has(const text& name) const { return names_.find(name) != nullptr; }
 
     // Whether only classes with template arguments have this name.
-    bool is_template(text name) const {
+    bool is_template(const text& name) const {
         const named_type* type = all(name);
         if (type == nullptr) return false;
         while (type != nullptr && type->whole.contains("<")) type = type->next;
@@ -75,7 +75,7 @@ public:
     // What the name means in `function`, which has its scopes before it: the name with the
     // namespaces and classes around it. The innermost scope is searched first. "" if the meaning is
     // not certain.
-    text qualified(text name, text function) const {
+    text qualified(const text& name, const text& function) const {
         text found;
         std::size_t scope_bytes = 0;
         for (const named_type* type = all(name); type != nullptr; type = type->next) {
@@ -101,7 +101,7 @@ public:
     // The only type with that name, with its scopes; "" if there are several, or if it is not
     // certain. A `using` or a base class can make it visible anywhere. With a function, those in
     // scopes around it count as one.
-    text only(text name, text function = {}) const {
+    text only(const text& name, text function = {}) const {
         const named_type* const first = all(name);
         for (const named_type* type = first; type != nullptr; type = type->next) {
             const bool is_same = type->qualified == first->qualified;
@@ -114,7 +114,7 @@ public:
 
     // Whether all types with that path are classes or enumerations whose sizes are known. Those of
     // app::chain<int>::node and app::chain<char>::node have the path "app::chain::node".
-    bool are_classes(text path) const {
+    bool are_classes(const text& path) const {
         const std::size_t colons = path.rfind(':');
         const text own = path.substr(colons == text::npos ? 0 : colons + 1);
         const text scope = path.substr(0, colons == text::npos ? 0 : colons - 1);
@@ -129,7 +129,7 @@ public:
     }
 
     // Whether people leave out the last scope of that path. Compilers say so with DWARF 5.
-    bool is_inline_namespace(text path) const {
+    bool is_inline_namespace(const text& path) const {
         if (!has_inline_namespaces_) return false;
         const std::size_t colon = path.rfind(':');
         const named_type* type = all(path.substr(colon == text::npos ? 0 : colon + 1));
@@ -138,7 +138,7 @@ public:
     }
 
     // All types with that name. The name has no template arguments. Null: there are none.
-    const named_type* all(text name) const {
+    const named_type* all(const text& name) const {
         const named_type* const* first = names_.find(name);
         return first != nullptr ? *first : nullptr;
     }
@@ -237,19 +237,19 @@ private:
         return true;
     }
 
-    static bool is_seen(const named_type& type, text name, text function) noexcept {
+    static bool is_seen(const named_type& type, const text& name, const text& function) noexcept {
         if (type.qualified.empty() || function.empty()) return false;
         return is_around(type.qualified.substr(0, type.qualified.size() - name.size()), function);
     }
 
     // A type in a template or a function is meant only there. Some scopes have no names.
-    static bool may_be_within(text scope, text function) noexcept {
+    static bool may_be_within(const text& scope, const text& function) noexcept {
         return scope.empty() || scope.ends_with("::") || scope.contains("::::") ||
                is_around(scope, function);
     }
 
     // Returns the new entry; null if there is an equal one.
-    named_type* add(arena& memory, text own, const named_type& type) {
+    named_type* add(arena& memory, const text& own, const named_type& type) {
         has_sizes_ = has_sizes_ || type.bytes != 0;
         has_inline_namespaces_ = has_inline_namespaces_ || type.is_inline;
         const auto known = names_.insert(own);

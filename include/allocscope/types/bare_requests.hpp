@@ -66,7 +66,7 @@ constexpr container_headers containers[] = {
      "unordered_map unordered_multimap unordered_set unordered_multiset"}};
 
 // The name of a standard header without its folders; "" for another file.
-inline text standard_header(text file) noexcept {
+inline text standard_header(const text& file) noexcept {
     if (!is_standard_header(file)) return {};
     return file.substr(file.rfind('/') + 1);
 }
@@ -81,12 +81,12 @@ constexpr word_meaning elements[] = {
 
 // The element type of a container. `scope` is the class of one of its functions, or of its
 // variable; "" if it is not a class of a container.
-inline text element_of(arena& memory, text scope, text brackets) {
+inline text element_of(arena& memory, const text& scope, const text& brackets) {
     return filled_in(memory, listed_meaning(elements, scope), split_arguments(memory, brackets));
 }
 
 // The same for a type in its printed form, if its class is one of `classes`.
-inline text element_of_class(arena& memory, text type, text classes) {
+inline text element_of_class(arena& memory, const text& type, const text& classes) {
     const std::size_t open = type.find('<');
     if (open == no_position || !type.starts_with("std::") || !type.ends_with(">")) return {};
     text own = type.substr(5, open - 5);
@@ -95,7 +95,7 @@ inline text element_of_class(arena& memory, text type, text classes) {
 }
 
 // The same for the only such class in a std::pair; "" if both are such.
-inline text element_in_pair(arena& memory, text type, text classes) {
+inline text element_in_pair(arena& memory, const text& type, const text& classes) {
     text only;
     if (!type.starts_with("std::pair<") || !type.ends_with(">")) return {};
     for (const text part : split_arguments(memory, type.substr(9))) {
@@ -107,7 +107,7 @@ inline text element_in_pair(arena& memory, text type, text classes) {
 }
 
 // `void (*)()` and `int (*)[3]` have their star inside.
-inline text pointer_to(arena& memory, text type) {
+inline text pointer_to(arena& memory, const text& type) {
     std::size_t star = 0;
     while (star < type.size() && !type.substr(star).starts_with("(*")) {
         star = type[star] == '<' ? skip_brackets(type, star) : star + 1;
@@ -247,7 +247,7 @@ inline text character_of_string(arena& memory, read_names& names, const list<cod
 // std::function is copied, a function that was not inlined names the lambda. Or else the function
 // that makes a call on that line contains it: "main::{lambda}". "" if there is none.
 inline text lambda_of_caller(read_names& names, const list<code_frame>& frames, std::size_t at,
-                             text lambda) {
+                             const text& lambda) {
     constexpr std::size_t start = 11;  // "(lambda at "
     const text place = file_name_of(lambda.substr(start));
     for (; at < frames.size(); ++at) {

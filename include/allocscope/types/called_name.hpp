@@ -85,7 +85,8 @@ inline std::size_t before_list(const source_outline& file, std::size_t open) {
 
 // The token with the name of the variable whose member function or constructor is called at `at`;
 // 0: it is another call. g++ places a call at its last token, clang at the name or the `=`.
-inline std::size_t variable_of_call(const source_outline& file, std::size_t at, text function) {
+inline std::size_t variable_of_call(const source_outline& file, std::size_t at,
+                                    const text& function) {
     const text token = file.text_at(at);
     const bool is_at_end = is_listed(token, ") } ]") && file.partner(at) > 1;
     if (token == "]" && function != "operator[]") return 0;
@@ -109,7 +110,8 @@ inline std::size_t variable_of_call(const source_outline& file, std::size_t at, 
 }
 
 // The tokens of the type of the object whose member function or constructor is called at `at`.
-inline declared_variable object_of_call(const source_outline& file, std::size_t at, text function) {
+inline declared_variable object_of_call(const source_outline& file, std::size_t at,
+                                        const text& function) {
     const std::size_t behind = file.behind_name(at);
     const bool is_object = file.is_at(behind - 1, ">") && file.is_any_at(behind, "( {");
     if (is_object) return {at, at, behind};  // clang: `box<int>(3)`
@@ -162,7 +164,7 @@ inline text type_of_member(arena& memory, const function_name& function, const s
 
 // The type of the object whose member function or constructor is called at the place of a frame, as
 // it is printed; "" if it is not certain.
-inline text type_of_object(read_names& names, const code_frame& frame, text function,
+inline text type_of_object(read_names& names, const code_frame& frame, const text& function,
                            source_cache& sources, const type_knowledge& knowledge) {
     const source_outline* file = nullptr;
     const std::size_t at = token_of(frame, sources, file);
@@ -192,7 +194,7 @@ inline text type_of_object(read_names& names, const code_frame& frame, text func
 // The name of the class before `::` in `box<int>::make(1)` at the place of a frame; "" if it is
 // something else. Clang places the call at its first token, g++ at its last one or at the bracket
 // of the call that it is an argument of.
-inline text named_class(read_names& names, const code_frame& frame, text function,
+inline text named_class(read_names& names, const code_frame& frame, const text& function,
                         source_cache& sources, const type_knowledge& knowledge) {
     const source_outline* file = nullptr;
     const std::size_t at = token_of(frame, sources, file);
@@ -219,7 +221,7 @@ inline text named_class(read_names& names, const code_frame& frame, text functio
 
 // Whether clang's place of a frame is a call `grow(3)`, which may be that of a member of its own
 // class.
-inline bool is_bare_call(const code_frame& frame, text function, source_cache& sources) {
+inline bool is_bare_call(const code_frame& frame, const text& function, source_cache& sources) {
     const source_outline* file = nullptr;
     const std::size_t at = token_of(frame, sources, file);
     return at != 0 && file->text_at(at) == function && !file->is_any_at(at - 1, ". -> ::");

@@ -24,7 +24,8 @@ constexpr text exception_pool = "pool for exceptions";
 
 // `function` is the caller of malloc, `module` its file, `caller` the file of the code that called
 // this function.
-inline bool is_exception_pool(text function, text module, text caller) noexcept {
+inline bool is_exception_pool(const text& function, const text& module,
+                              const text& caller) noexcept {
     if (function == "_GLOBAL__sub_I_eh_alloc.cc") return true;
     return function.empty() && file_name_of(module).starts_with("libstdc++.so.") &&
            file_name_of(caller).starts_with("ld-linux");

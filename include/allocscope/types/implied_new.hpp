@@ -88,7 +88,8 @@ inline bool has_new_before(const source_outline& file, std::size_t brace) {
 // `at` is the place of a call in a constructor of the class `name`. The brace of the class, if only
 // an initialiser of a member can ask for memory there.
 inline found_token class_of_initialisers(source_cache& sources, const code_frame& frame,
-                                         const source_outline& file, std::size_t at, text name) {
+                                         const source_outline& file, std::size_t at,
+                                         const text& name) {
     const text token = file.text_at(at);
     if (token == name) {
         const bool is_elsewhere = file.is_at(at + 1, "::") || is_defaulted(file, at);
@@ -106,7 +107,7 @@ inline found_token class_of_initialisers(source_cache& sources, const code_frame
 // --- default arguments ---
 
 // The only `new` among the default arguments of functions with this name; null: none or several.
-inline const new_expression* default_argument(const source_outline& file, text callee) {
+inline const new_expression* default_argument(const source_outline& file, const text& callee) {
     const new_expression* only = file.default_of(callee);
     if (only == nullptr) return nullptr;
     const std::size_t close = file.partner(only->callee + 1);

@@ -132,7 +132,7 @@ constexpr word_meaning nameless_parts[] = {
     {"std::__basic_file::open", "FILE"},
     {"std::locale::_Impl::_Impl", "std::locale data"}};
 
-inline text type_of_compiled_function(text plain, bool is_nameless_part) noexcept {
+inline text type_of_compiled_function(const text& plain, bool is_nameless_part) noexcept {
     static_assert(sizeof compiled_functions == sizeof nameless_parts, "the loop is for both");
     for (const word_meaning& each : is_nameless_part ? nameless_parts : compiled_functions) {
         if (!listed_start(plain, each.words).empty()) return each.meaning;
@@ -192,7 +192,7 @@ inline bool is_member_of_container(const library_call& call) noexcept {
 
 // Whether the function, which calls `called`, only passes on the request of a deque for its first
 // blocks, or for the table of them.
-inline bool begins_deque(const library_call& call, text called) noexcept {
+inline bool begins_deque(const library_call& call, const text& called) noexcept {
     return is_listed(call.scope, "_Deque_base deque") &&
            is_listed(call.function, "_M_initialize_map _Deque_base deque") &&
            is_listed(called, "_M_create_nodes _M_allocate_map _M_initialize_map _Deque_base");

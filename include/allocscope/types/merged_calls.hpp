@@ -96,7 +96,7 @@ inline bool is_called_behind(const code_frame* outer, source_cache& sources) {
 
 // Whether the source has a call of a function with that name at the place of a frame, and not its
 // declaration.
-inline bool is_written_call(const code_frame& frame, text name, source_cache& sources) {
+inline bool is_written_call(const code_frame& frame, const text& name, source_cache& sources) {
     const source_outline* file = nullptr;
     const std::size_t at = token_of(frame, sources, file);
     const std::size_t open = at != 0 ? end_of_callee(*file, at) + 1 : 0;

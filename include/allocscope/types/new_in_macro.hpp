@@ -54,7 +54,7 @@ public:
                 const handing_function& handing = {})
         : files_(included_files(sources, frame, file)), handing_(handing) {}
 
-    ALLOCSCOPE_PURE bool is_macro(text name) const noexcept {
+    ALLOCSCOPE_PURE bool is_macro(const text& name) const noexcept {
         for (const source_outline* each : files_) {
             if (each->is_macro(name)) return true;
         }
@@ -63,11 +63,11 @@ public:
 
     ALLOCSCOPE_INLINE const source_files& files() const noexcept { return files_; }
 
-    bool defines_class(text name) const { return class_in_files(files_, name).at != 0; }
+    bool defines_class(const text& name) const { return class_in_files(files_, name).at != 0; }
 
     // The definition of a macro where the code asks for memory: the only one, or the only one that
     // asks. Null: it is not certain what the macro stands for.
-    const macro_line* definition_of(text name) const noexcept {
+    const macro_line* definition_of(const text& name) const noexcept {
         const macro_line* last = nullptr;
         const macro_line* asking = nullptr;
         std::size_t count = 0;
@@ -86,12 +86,12 @@ public:
         return count_asking == 1 ? asking : nullptr;
     }
 
-    ALLOCSCOPE_PURE bool may_allocate(text words) const noexcept {
+    ALLOCSCOPE_PURE bool may_allocate(const text& words) const noexcept {
         return words.contains(handing_.name) || words.contains("alloc");
     }
 
     // A word of a macro, as it is read: as a function of the C library that gets the size there.
-    text read_as(text word) const noexcept {
+    text read_as(const text& word) const noexcept {
         const char* const like[] = {"malloc", "realloc", "reallocarray"};
         const std::size_t number = handing_.argument - 1;  // huge: there is no such function
         return word == handing_.name && number < 3 ? text{like[number]} : word;
@@ -217,7 +217,7 @@ inline text text_with_new(arena& memory, const source_outline& file, std::size_t
 }
 
 // Whether the code calls the constructor of `type` at the place of the frame.
-inline bool is_constructed(arena& memory, text type, const code_frame& frame,
+inline bool is_constructed(arena& memory, const text& type, const code_frame& frame,
                            const type_knowledge& knowledge) {
     const function_name name = parse_function_name(memory, type);
     if (!name.is_known()) return false;
@@ -236,7 +236,7 @@ inline std::size_t macro_in_call(const source_outline& file, std::size_t at) {
 }
 
 // The brace of the function `name` that a macro writes, if that asks for memory; 0: it does not.
-inline std::size_t body_in_macro(const source_outline& made, text name) {
+inline std::size_t body_in_macro(const source_outline& made, const text& name) {
     std::size_t body = 0;
     for (const new_expression& each : made.expressions()) {
         if (made.text_at(each.function) == name) body = made.partner(each.function + 1) + 1;

@@ -38,7 +38,7 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // The brace that opens the body of the function `name` that is declared on `line`; 0: not certain.
-inline std::size_t body_below(const source_outline& file, int line, text name) {
+inline std::size_t body_below(const source_outline& file, int line, const text& name) {
     std::size_t at = file.token_from(line, 0);
     const std::size_t next_line = file.token_from(line + 1, 0);
     while (at < next_line && (file.text_at(at) != name || !file.is_at(at + 1, "("))) ++at;
@@ -149,7 +149,7 @@ private:
 
     // Whether the function around an expression is one that a call of `name` at `at` may mean: a
     // member of another class has that before it.
-    bool is_meant(const new_expression& expression, text name, std::size_t at) const {
+    bool is_meant(const new_expression& expression, const text& name, std::size_t at) const {
         if (expression.function == 0 || file_.text_at(expression.function) != name) return false;
         const std::size_t outer = expression.outer;
         const bool is_around = outer < at && at < file_.partner(outer);

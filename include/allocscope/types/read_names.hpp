@@ -35,12 +35,12 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // The printed form of a type that a demangler spelled.
-inline text printed_type(arena& memory, text type) {
+inline text printed_type(arena& memory, const text& type) {
     return unwrapped_type(memory, pretty_type(memory, type));
 }
 
 // The same as an answer. "" gives no answer.
-inline type_answer printed_answer(arena& memory, text type, type_evidence evidence) {
+inline type_answer printed_answer(arena& memory, const text& type, type_evidence evidence) {
     type_answer answer;
     if (type.empty()) return answer;
     answer.name = printed_type(memory, type);
@@ -49,7 +49,7 @@ inline type_answer printed_answer(arena& memory, text type, type_evidence eviden
 }
 
 // Whether a function reports an allocation of another function.
-inline bool is_reporting_frame(text plain) noexcept {
+inline bool is_reporting_frame(const text& plain) noexcept {
     return plain.starts_with("allocscope::") &&
            (plain.ends_with("::report_allocation") || plain.ends_with("::report_resize") ||
             plain.ends_with("::report_birth") || plain.ends_with("::report_new_size") ||
@@ -58,7 +58,7 @@ inline bool is_reporting_frame(text plain) noexcept {
 
 // Whether a function is a part of our operators. If a program with them runs under `allocscope
 // run`, they call malloc and so stand on its stacks.
-inline bool is_operator_frame(text plain) noexcept {
+inline bool is_operator_frame(const text& plain) noexcept {
     return plain.starts_with("allocscope::") && plain.contains("detail::") &&
            is_listed(plain.substr(plain.rfind(':') + 1),
                      "obtain obtain_aligned allocate_aligned allocate_with_handler plain_block "
@@ -69,7 +69,7 @@ inline bool is_operator_frame(text plain) noexcept {
 }
 
 // Whether a function only passes a request for memory on. Then its caller asked for the memory.
-inline bool is_forwarding_frame(text plain) noexcept {
+inline bool is_forwarding_frame(const text& plain) noexcept {
     return plain.starts_with("operator new") || is_operator_frame(plain) ||
            plain.ends_with("::__libcpp_operator_new") || plain.ends_with("::__libcpp_allocate") ||
            plain.ends_with("newdel_res_t::do_allocate") ||
@@ -93,10 +93,10 @@ public:
     read_names(const read_names&) = delete;
     read_names& operator=(const read_names&) = delete;
 
-    const read_name& of(text function) { return entry_of(function).name; }
+    const read_name& of(const text& function) { return entry_of(function).name; }
 
     // What the name of the function says, if it is the direct caller of operator new.
-    const type_answer& alone(text function, bool has_line) {
+    const type_answer& alone(const text& function, bool has_line) {
         entry& known = entry_of(function);
         if (!known.is_answered[has_line]) {
             known.is_answered[has_line] = true;
@@ -106,7 +106,7 @@ public:
     }
 
     // The printed form of a type in a source file. It is kept, because few types are looked up.
-    text made(text type) {
+    text made(const text& type) {
         if (const text* known = types_.find(type)) return *known;
         const text asked = copy_of(memory_, type);
         return types_[asked] = without_const(printed_type(memory_, asked));
@@ -130,7 +130,7 @@ private:
         bool is_answered[2] = {};
     };
 
-    entry& entry_of(text function) {
+    entry& entry_of(const text& function) {
         const auto known = names_.insert(function.data());
         if (known.is_new || known.value->name.whole.size() != function.size()) {
             known.value = memory_.make<entry>();
@@ -139,7 +139,7 @@ private:
         return *known.value;
     }
 
-    void read(text function, read_name& into) {
+    void read(const text& function, read_name& into) {
         into.whole = function;
         into.parts = parse_function_name(memory_, function);
         into.plain = plain_name(memory_, into.parts);

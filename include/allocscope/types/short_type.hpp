@@ -33,13 +33,13 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Where the qualified name begins that ends at `end`.
-inline std::size_t begin_of_path(text type, std::size_t end) noexcept {
+inline std::size_t begin_of_path(const text& type, std::size_t end) noexcept {
     while (end > 0 && (is_name_character(type[end - 1]) || type[end - 1] == ':')) --end;
     return end;
 }
 
 // Whether there is a template or a scope that is not the standard library's.
-inline bool may_be_shorter(text type) noexcept {
+inline bool may_be_shorter(const text& type) noexcept {
     const bool is_plain = type.starts_with("std::") || type.find(':') == no_position;
     if (is_plain && type.find('<') == no_position) return false;  // most are such types
     for (std::size_t at = 0; at != no_position; at = type.find_first_of("<:", at + 1)) {
@@ -52,7 +52,7 @@ inline bool may_be_shorter(text type) noexcept {
 // What `argument`, an argument of the class with the arguments `shown`, is in the class with
 // `others`: "pool<int>" is "pool<char>" if an `int` before it is a `char` there. A whole argument
 // stays as it is, and so does a number: in matrix<double, 3, 3> the 3 need not mean the other one.
-inline text as_argument_of(arena& memory, text argument, const list<text>& shown,
+inline text as_argument_of(arena& memory, const text& argument, const list<text>& shown,
                            const list<text>& others, std::size_t before) {
     text_out out{memory};
     std::size_t at = 0;
@@ -79,7 +79,7 @@ inline text as_argument_of(arena& memory, text argument, const list<text>& shown
 
 // How many of the last arguments of a class are defaults. `path` is its name without arguments.
 // g++ does not note it at every class: another one of the same template shows what the default is.
-inline std::size_t count_defaults(arena& memory, text path, const list<text>& arguments,
+inline std::size_t count_defaults(arena& memory, const text& path, const list<text>& arguments,
                                   const type_names& known) {
     const std::size_t colon = path.rfind(':');
     const text own = path.substr(colon == no_position ? 0 : colon + 1);
@@ -88,7 +88,7 @@ inline std::size_t count_defaults(arena& memory, text path, const list<text>& ar
     for (const named_type* each = known.all(own); each != nullptr && left > 0; each = each->next) {
         if (each->defaults <= most) continue;
         --left;
-        const auto printed = [&](text type) {
+        const auto printed = [&](const text& type) {
             return without_unnamed_namespaces(memory, pretty_type(memory, type));
         };
         const bool may_be_other = !each->qualified.empty() && each->qualified != path;
@@ -107,7 +107,8 @@ inline std::size_t count_defaults(arena& memory, text path, const list<text>& ar
 }
 
 // `type` must be pretty, and without unnamed namespaces.
-inline text without_defaults(arena& memory, text type, const type_names& known, int depth = 0) {
+inline text without_defaults(arena& memory, const text& type, const type_names& known,
+                             int depth = 0) {
     if (depth > max_type_depth) return type;
     text_out out{memory};
     std::size_t at = 0;
@@ -132,7 +133,7 @@ inline text without_defaults(arena& memory, text type, const type_names& known, 
     return out.view();
 }
 
-inline text without_inline_namespaces(arena& memory, text type, const type_names& known) {
+inline text without_inline_namespaces(arena& memory, const text& type, const type_names& known) {
     text_out out{memory};
     std::size_t at = 0;
     while (at < type.size()) {
@@ -152,7 +153,7 @@ inline text without_inline_namespaces(arena& memory, text type, const type_names
 }
 
 // `type` must be pretty, and without unnamed namespaces.
-inline text short_type(arena& memory, text type, const type_names& known) {
+inline text short_type(arena& memory, const text& type, const type_names& known) {
     return without_inline_namespaces(memory, without_defaults(memory, type, known), known);
 }
 

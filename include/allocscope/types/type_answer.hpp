@@ -64,7 +64,7 @@ struct type_answer {
     text candidate = {};
 
     // The source says it.
-    void set_source_text(text type, bool of_array) noexcept {
+    void set_source_text(const text& type, bool of_array) noexcept {
         *this = {type, type_evidence::source_text, of_array};
     }
 

@@ -69,7 +69,7 @@ public:
 
     // Whether the file, or a header of the project, defines the class with an array at its end,
     // which stands for as many as there is memory for.
-    bool ends_with_array(text type) const {
+    bool ends_with_array(const text& type) const {
         text own = type.substr(type.rfind(' ') + 1);
         own = own.substr(own.rfind(':') + 1);
         const found_token open = class_named(own);
@@ -100,7 +100,7 @@ public:
     }
 
     // The type of `f(x)` or `static_cast<T>(x)` in `new auto(...)`.
-    text of_call(text own) const {
+    text of_call(const text& own) const {
         if (own == "static_cast") {
             const text cast =
                 type_spelling::spelled(expression_.type_begin + 2, expression_.type_end - 1, 0);
@@ -112,7 +112,7 @@ public:
 
     // Whether `own(x)` makes an object. It might be a call of a function, or of a variable, whose
     // name a class has in another scope.
-    bool is_class_of_value(text own) const {
+    bool is_class_of_value(const text& own) const {
         const std::size_t name = expression_.type_begin;
         if (file_.is_any_at(expression_.type_end - 2, ". ->")) return false;
         if (is_builtin_word(own) || is_parameter(own)) return true;
@@ -132,7 +132,7 @@ public:
 
     // Whether the type is printed as a member of a template, `traits<part>::type`, which stands for
     // another type, or has an expression.
-    bool is_unresolved(text written) const {
+    bool is_unresolved(const text& written) const {
         if (!written.contains(">")) return false;
         // Of what may be an alias of a pointer
         if (written.contains("remove_pointer") && !written.contains("*")) return true;
@@ -163,7 +163,7 @@ public:
     }
 
     // Whether headers show that `own(x)` makes an object.
-    bool is_class_of_header(text own) const {
+    bool is_class_of_header(const text& own) const {
         if (knowledge_.files == nullptr) return false;
         for (const source_outline* each : *knowledge_.files) {
             if (each->declares_function(own)) return false;
@@ -172,7 +172,9 @@ public:
     }
 
     // "" for a type that clang names after its place: "box<(lambda at /home/main.cpp:3:9)>".
-    static text named(text type) noexcept { return type.contains("(lambda at ") ? text{} : type; }
+    static text named(const text& type) noexcept {
+        return type.contains("(lambda at ") ? text{} : type;
+    }
 
     // The compiler has deduced the type of p in `auto* p = new box{1};`. In `return new box{1};` it
     // is that which the function returns, unless that is a class, which may be a base class.
@@ -214,7 +216,7 @@ public:
     }
 
     // Whether the debug information does not know a class with that name.
-    bool is_undescribed(text own) const { return knowledge_.kind_of(own) < name_kind::type; }
+    bool is_undescribed(const text& own) const { return knowledge_.kind_of(own) < name_kind::type; }
 
     // "app::box<>" for `new app::box<Ts>...`, or that app::box which the code constructs there; ""
     // for other expressions.
@@ -264,7 +266,7 @@ private:
     // that is called in `new auto(f(x))`; `own` is its name. The places are those at which
     // compilers put the call: the last token or the `new`; the name, with its scopes or without;
     // the bracket behind it. "" if that is not certain.
-    text made_by_call(text own) const {
+    text made_by_call(const text& own) const {
         const std::size_t open = expression_.type_end;
         const std::size_t tokens[] = {expression_.last, expression_.begin, expression_.type_begin,
                                       open - 1, open};
@@ -278,7 +280,7 @@ private:
     }
 
     // With -g1 nobody knows what a namespace around the function has.
-    bool is_of_standard_library(text own) const {
+    bool is_of_standard_library(const text& own) const {
         const bool is_seen = knowledge_.kind_of(own) != name_kind::undescribed;
         const bool is_of_std =
             file_.is_at(expression_.type_begin, "std") || (is_seen && is_standard_name(own));
@@ -288,7 +290,7 @@ private:
     // Whether the block may be that of a `new` in a default argument, and its size would not show
     // it. Outside of templates only clang places a call at the `new` itself, and never one of a
     // default argument.
-    bool is_doubtful(text own) const {
+    bool is_doubtful(const text& own) const {
         const bool is_in_template = has_template_around() || has_arguments(name_);
         if (is_at_begin_ && !is_in_template) return false;
         return may_be_default_of(own) || may_be_default_of(called_around(file_, expression_));
@@ -343,7 +345,7 @@ private:
 
     // Whether the next statements of the block make an object of another class, which may have the
     // same size, in that memory: `new (memory) other`.
-    bool is_for_others(text name) const {
+    bool is_for_others(const text& name) const {
         constexpr std::size_t most_tokens = 64;
         std::size_t at = expression_.begin;
         while (at > 0 && !file_.is_any_at(at - 1, "= ; { }")) --at;

@@ -276,7 +276,7 @@ struct known_fits {
 // live object of the stack points; "" if there is none. A vtable has the whole name of its class,
 // but that may be the class of a first member. So the block must be as large as the class, and a
 // vtable does not refute a source text that can be true.
-inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_symbol,
+inline type_answer with_vtable(arena& memory, type_answer so_far, const text& vtable_symbol,
                                const known_fits& fits = {}) {
     if (!so_far.is_open()) return so_far;
     bool is_refuted = so_far.is_known() && fits.of_answer == size_fit::other;

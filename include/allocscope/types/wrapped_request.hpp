@@ -58,8 +58,8 @@ inline std::size_t arguments_before_last(const source_outline& file, std::size_t
 
 // The number of the parameter `name` of the function around a token, from 1; 0: it has none, or the
 // code before the token may change it.
-inline std::size_t number_of_parameter(const source_outline& file, std::size_t before, text own,
-                                       text name) {
+inline std::size_t number_of_parameter(const source_outline& file, std::size_t before,
+                                       const text& own, const text& name) {
     std::size_t open = before;
     do {
         if (--open < 2) return 0;

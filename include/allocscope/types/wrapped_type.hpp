@@ -29,7 +29,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-inline text without_array(text type) noexcept {
+inline text without_array(const text& type) noexcept {
     const std::size_t bracket = type.rfind('[');
     const bool is_array = type.ends_with("]") && bracket != no_position && bracket != 0;
     return is_array ? without_spaces_around(type.substr(0, bracket)) : type;
@@ -64,7 +64,7 @@ constexpr word_meaning wrapper_templates[] = {
      "boost::shared_ptr<$*> control block"}};
 
 // Removes one layer; returns `type` itself if it has no wrapping.
-inline text without_wrapping(arena& memory, text type) {
+inline text without_wrapping(arena& memory, const text& type) {
     if (type.starts_with("absl::container_internal::AlignedType<")) return "container slots";
     if (listed_start(type, "std:: boost::").empty()) return type;
     const text name = listed_meaning(wrappers, type);

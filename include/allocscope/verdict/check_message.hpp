@@ -103,7 +103,7 @@ ALLOCSCOPE_INLINE bool is_same_call(const snapshot::frame& a, const snapshot::fr
 }
 
 // The folder that two files share: files below it are taken for the user's own code.
-inline text shared_folder(text a, text b) noexcept {
+inline text shared_folder(const text& a, const text& b) noexcept {
     std::size_t same = 0;
     while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
     const std::size_t slash = a.substr(0, same).rfind('/');
@@ -111,7 +111,7 @@ inline text shared_folder(text a, text b) noexcept {
 }
 
 // `place` is the file of the row.
-inline bool is_shown_caller(const snapshot::frame& frame, text place, arena& scratch) {
+inline bool is_shown_caller(const snapshot::frame& frame, const text& place, arena& scratch) {
     if (frame.file[0] == '\0') return false;
     symbolize::code_frame plain;
     plain.function = frame.function;
@@ -124,7 +124,7 @@ inline bool is_shown_caller(const snapshot::frame& frame, text place, arena& scr
 
 // Whether frames further out only run tests or benchmarks. Not every test is called by an adapter
 // of ours, which has a frame with that name.
-inline bool runs_a_test(text function) noexcept {
+inline bool runs_a_test(const text& function) noexcept {
     constexpr text runners =
         "testing::Test::Run( testing::TestInfo::Run( testing::UnitTest::Run( "
         "doctest::Context::run( Catch::Session::run benchmark::RunSpecifiedBenchmarks(";

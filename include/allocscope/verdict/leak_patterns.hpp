@@ -29,7 +29,7 @@ namespace detail {
 // Whether `pattern`, in which * stands for any text, fits all of `whole`. The time is linear in
 // most cases. The worst case is the product of both lengths, because the last * takes one more byte
 // at each attempt.
-inline bool fits_whole(text pattern, text whole) noexcept {
+inline bool fits_whole(const text& pattern, const text& whole) noexcept {
     std::size_t at = 0;
     std::size_t in = 0;
     std::size_t star = text::npos;
@@ -92,7 +92,7 @@ public:
     }
 
 private:
-    static text trimmed(text line) noexcept {
+    static text trimmed(const text& line) noexcept {
         const std::size_t begin = line.find_first_not_of(" \t\r");
         if (begin == text::npos) return {};
         return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);

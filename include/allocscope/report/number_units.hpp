@@ -81,13 +81,12 @@ inline void write_share(text_out& out, std::uint64_t part, std::uint64_t whole) 
 }
 
 // Writes an interval of two amounts. If both have the same unit, it is written once.
-inline void write_interval(text_out& out, text low, const text& high) {
+inline void write_interval(text_out& out, const text& low, const text& high) {
     const std::size_t unit = low.find(' ');
     const std::size_t other = high.find(' ');
-    if (unit != text::npos && other != text::npos && low.substr(unit) == high.substr(other)) {
-        low = low.substr(0, unit);
-    }
-    out << low << ".." << high;
+    const bool is_same_unit =
+        unit != text::npos && other != text::npos && low.substr(unit) == high.substr(other);
+    out << (is_same_unit ? low.substr(0, unit) : low) << ".." << high;
 }
 
 // Numbers as a kind of snapshot needs them: with a sign in a difference, with a '~' if they are

@@ -17,7 +17,7 @@ std::string packed(const std::vector<std::string>& pieces) {
     std::string result;
     allocscope::plain::arena memory;
     detail::piecewise_text out{memory,
-                               [](void* to, text piece) {
+                               [](void* to, const text& piece) {
                                    static_cast<std::string*>(to)->append(piece.data(),
                                                                          piece.size());
                                    return true;

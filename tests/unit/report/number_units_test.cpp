@@ -11,12 +11,12 @@ using namespace allocscope::detail;
 namespace {
 
 // What `write` appends.
-template <class... Numbers>
-std::string written(void (*write)(text_out&, Numbers...), Numbers... numbers) {
+template <class... Parameters, class... Values>
+std::string written(void (*write)(text_out&, Parameters...), Values... values) {
     arena memory;
     text_out out{memory};
     out << "|";
-    write(out, numbers...);
+    write(out, values...);
     return {out.view().data() + 1, out.size() - 1};
 }
 

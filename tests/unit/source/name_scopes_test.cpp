@@ -15,8 +15,8 @@ TEST_CASE("name_scopes: a name has the scopes that are around the function, too"
     const auto type_of = [](const std::string& source, const char* function) {
         const source_file file{source + "\n"};
         const allocscope::symbolize::type_knowledge knowledge{
-            [](void*, allocscope::plain::text) { return name_kind::type; }, nullptr,
-            [](void*, allocscope::plain::text name, allocscope::plain::text around) {
+            [](void*, const allocscope::plain::text&) { return name_kind::type; }, nullptr,
+            [](void*, const allocscope::plain::text& name, const allocscope::plain::text& around) {
                 const bool is_inside = around.starts_with("shop::");
                 const char* whole = name == "node" && is_inside     ? "shop::node"
                                     : name == "hidden" && is_inside ? "shop::(anonymous "
@@ -24,7 +24,7 @@ TEST_CASE("name_scopes: a name has the scopes that are around the function, too"
                                                                     : "";
                 return allocscope::plain::text{whole};
             },
-            [](void*, allocscope::plain::text name, allocscope::plain::text) {
+            [](void*, const allocscope::plain::text& name, const allocscope::plain::text&) {
                 return allocscope::plain::text{name == "left" ? "other::left" : ""};
             }};
         return type_at(file.path(), 1, 0, function, knowledge);
@@ -57,8 +57,9 @@ TEST_CASE("name_scopes: the scopes of a class that the debug information does no
     const auto type_of = [](const std::string& source, const char* function) {
         const marked_source marked{source + "\n"};
         allocscope::symbolize::type_knowledge knowledge;
-        knowledge.kind = [](void*, allocscope::plain::text) { return known; };
-        knowledge.qualified = [](void*, allocscope::plain::text name, allocscope::plain::text) {
+        knowledge.kind = [](void*, const allocscope::plain::text&) { return known; };
+        knowledge.qualified = [](void*, const allocscope::plain::text& name,
+                                 const allocscope::plain::text&) {
             return known == name_kind::type ? name : allocscope::plain::text{};
         };
         return type_at(marked.path(), marked.line(), marked.column(), function, knowledge);

@@ -24,7 +24,7 @@ TEST_CASE("path_in_files: a class of a header has the scopes that the header sho
                                    "void app::store::add() { " + source + "; }"};
         allocscope::symbolize::type_knowledge knowledge;
         knowledge.context = &kind;
-        knowledge.kind = [](void* known, allocscope::plain::text) {
+        knowledge.kind = [](void* known, const allocscope::plain::text&) {
             return *static_cast<allocscope::symbolize::name_kind*>(known);
         };
         return type_at(marked.path(), marked.line(), marked.column(), function, knowledge);
@@ -103,7 +103,7 @@ TEST_CASE("path_in_files: a class of a header has the scopes that the header sho
 
 TEST_CASE("path_in_files: an alias stands for a class with the scopes around that") {
     allocscope::symbolize::type_knowledge knowledge;
-    knowledge.kind = [](void*, allocscope::plain::text) {
+    knowledge.kind = [](void*, const allocscope::plain::text&) {
         return allocscope::symbolize::name_kind::undescribed;
     };
     const auto type_of = [&](const std::string& declared, const std::string& made) {
@@ -138,7 +138,7 @@ TEST_CASE("path_in_files: a class that a typedef names has the scopes of the typ
                                    name + "\"\n" + before + " void f() { sink = @new " + made +
                                    "; }"};
         allocscope::symbolize::type_knowledge knowledge;
-        knowledge.kind = [](void*, allocscope::plain::text) {
+        knowledge.kind = [](void*, const allocscope::plain::text&) {
             return allocscope::symbolize::name_kind::undescribed;
         };
         return type_at(marked.path(), marked.line(), marked.column(), function, knowledge);
@@ -176,7 +176,7 @@ TEST_CASE("path_in_files: a base that depends on a template has no names for the
                                    "\"\nnamespace app { template <class T> struct order : " +
                                    bases + " { void add() { sink = @new page; } }; }"};
         allocscope::symbolize::type_knowledge knowledge;
-        knowledge.kind = [](void*, allocscope::plain::text) {
+        knowledge.kind = [](void*, const allocscope::plain::text&) {
             return allocscope::symbolize::name_kind::undescribed;
         };
         return type_at(marked.path(), marked.line(), marked.column(), "app::order<int>::add()",
@@ -191,7 +191,7 @@ TEST_CASE("path_in_files: a base that depends on a template has no names for the
                                 "\"\ntemplate <class T> void app::ring<T>::add() "
                                 "{ sink = @new slot; }"};
     allocscope::symbolize::type_knowledge knowledge;
-    knowledge.kind = [](void*, allocscope::plain::text) {
+    knowledge.kind = [](void*, const allocscope::plain::text&) {
         return allocscope::symbolize::name_kind::undescribed;
     };
     CHECK(type_at(outside.path(), outside.line(), outside.column(), "app::ring<int>::add()",

@@ -29,7 +29,7 @@ TEST_CASE("type_spelling: a class of a function has the function before it") {
 
 TEST_CASE("type_spelling: a class of a function template that the debug information lacks") {
     allocscope::symbolize::type_knowledge knowledge;
-    knowledge.are_classes = [](void*, allocscope::plain::text) { return false; };
+    knowledge.are_classes = [](void*, const allocscope::plain::text&) { return false; };
     const auto made = [&](const char* source) {
         const allocscope_test::marked_source marked{source};
         return allocscope_test::type_at(marked.path(), marked.line(), marked.column(),
@@ -43,7 +43,7 @@ TEST_CASE("type_spelling: a class of a function template that the debug informat
 
 TEST_CASE("type_spelling: a template in a class makes no template of the class") {
     allocscope::symbolize::type_knowledge knowledge;
-    knowledge.kind = [](void*, allocscope::plain::text) {
+    knowledge.kind = [](void*, const allocscope::plain::text&) {
         return allocscope::symbolize::name_kind::undescribed;  // with -g1
     };
     const auto made = [&](const std::string& declared) {
@@ -58,8 +58,8 @@ TEST_CASE("type_spelling: a template in a class makes no template of the class")
 
 TEST_CASE("type_spelling: in a lambda, the copy of a variable is constant, but its type is not") {
     allocscope::symbolize::type_knowledge knowledge;
-    knowledge.meaning = [](void*, allocscope::plain::text name, allocscope::symbolize::asked_name,
-                           arena&) {
+    knowledge.meaning = [](void*, const allocscope::plain::text& name,
+                           allocscope::symbolize::asked_name, arena&) {
         return allocscope::plain::text{name == "n" ? "const int" : name == "p" ? "const int*" : ""};
     };
     const auto made = [&](const char* expression, const char* function) {
@@ -77,7 +77,8 @@ TEST_CASE("type_spelling: in a lambda, the copy of a variable is constant, but i
 
 TEST_CASE("type_spelling: what a namespace around the function has comes before std's") {
     allocscope::symbolize::type_knowledge knowledge;
-    knowledge.qualified = [](void*, allocscope::plain::text name, allocscope::plain::text) {
+    knowledge.qualified = [](void*, const allocscope::plain::text& name,
+                             const allocscope::plain::text&) {
         return allocscope::plain::text{name == "vector" ? "math::vector" : ""};
     };
     const auto made = [&](const char* expression) {
@@ -92,7 +93,7 @@ TEST_CASE("type_spelling: what a namespace around the function has comes before 
 
 TEST_CASE("type_spelling: with -g1, in a template, a number of the C library") {
     allocscope::symbolize::type_knowledge knowledge;
-    knowledge.kind = [](void*, allocscope::plain::text) {
+    knowledge.kind = [](void*, const allocscope::plain::text&) {
         return allocscope::symbolize::name_kind::undescribed;
     };
     const auto made = [&](const char* expression) {
@@ -110,7 +111,8 @@ TEST_CASE("type_spelling: with -g1, in a template, a number of the C library") {
 
 TEST_CASE("type_spelling: a member template of a parameter") {
     allocscope::symbolize::type_knowledge knowledge;
-    knowledge.only = [](void*, allocscope::plain::text name, allocscope::plain::text) {
+    knowledge.only = [](void*, const allocscope::plain::text& name,
+                        const allocscope::plain::text&) {
         return allocscope::plain::text{name == "part" ? "app::own::part" : ""};
     };
     const auto made = [&](const char* function, const char* name) {

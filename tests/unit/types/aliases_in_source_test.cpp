@@ -15,7 +15,7 @@ using allocscope_test::type_at_mark;
 
 TEST_CASE("aliases_in_source: what a typedef of a function stands for, or nothing") {
     allocscope::symbolize::type_knowledge knowledge;
-    knowledge.kind = [](void*, text name) {
+    knowledge.kind = [](void*, const text& name) {
         return name == "pick" || name == "PICK" ? name_kind::unknown : name_kind::type;
     };
     const auto seen = [&](const std::string& declared, const std::string& made) {
@@ -64,7 +64,7 @@ TEST_CASE("aliases_in_source: what is written around an alias belongs to it") {
 
 TEST_CASE("aliases_in_source: an alias of a class or a namespace that cannot be read") {
     allocscope::symbolize::type_knowledge knowledge;
-    knowledge.kind = [](void*, text name) {
+    knowledge.kind = [](void*, const text& name) {
         return name == "PICK" ? name_kind::unknown : name_kind::type;
     };
     const auto seen = [&](const std::string& source) {

@@ -15,7 +15,7 @@ TEST_CASE("aliases_of_headers: with -g1 nobody knows what an argument stands for
         "namespace app {\nusing text = basic_text<char>;\ntypedef basic_text<wchar_t> wide;\n"
         "enum mode { fast };\nstruct part;\ntypedef struct { int n; } plain;\n}\n"};
     allocscope::symbolize::type_knowledge knowledge;
-    knowledge.kind = [](void*, allocscope::plain::text) { return name_kind::undescribed; };
+    knowledge.kind = [](void*, const allocscope::plain::text&) { return name_kind::undescribed; };
     const auto type_of = [&](const std::string& made) { return header.type_of(made, knowledge); };
     CHECK(type_of("std::set<text>") == "?");
     CHECK(type_of("std::map<int, app::wide>") == "?");
@@ -24,7 +24,7 @@ TEST_CASE("aliases_of_headers: with -g1 nobody knows what an argument stands for
     CHECK(type_of("std::set<app::plain>") == "std::set<app::plain>");
     CHECK(type_of("text") == "text");
     CHECK(type_of("std::set<own>; using own = std::string") == "std::set<own>");
-    knowledge.kind = [](void*, allocscope::plain::text) { return name_kind::type; };
+    knowledge.kind = [](void*, const allocscope::plain::text&) { return name_kind::type; };
     CHECK(type_of("std::set<text>") == "std::set<text>");
 }
 
@@ -34,7 +34,7 @@ TEST_CASE("aliases_of_headers: in a template, an alias of a header stands for wh
         "namespace app {\ntemplate <class T> using bare = std::remove_reference_t<T>;\n"
         "template <class T> struct box {};\nusing text = basic_text<char>;\n}\n"};
     allocscope::symbolize::type_knowledge knowledge;
-    knowledge.kind = [](void*, allocscope::plain::text asked) {
+    knowledge.kind = [](void*, const allocscope::plain::text& asked) {
         return asked == "bare" ? name_kind::unknown : name_kind::type;
     };
     const auto type_of = [&](const std::string& body, const char* function = "make<part&>") {

@@ -214,7 +214,7 @@ TEST_CASE("called_name: what only a header has stands for another type") {
         const source_file included{header};
         const std::string name = included.path().substr(included.path().rfind('/') + 1);
         type_knowledge knowledge;
-        knowledge.kind = [](void*, allocscope::plain::text) {
+        knowledge.kind = [](void*, const allocscope::plain::text&) {
             return allocscope::symbolize::name_kind::undescribed;
         };
         return of_vector("#include \"" + name + "\"\n" + source + "& v) { v.@reserve(3); }",

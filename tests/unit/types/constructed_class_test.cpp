@@ -33,7 +33,7 @@ struct made_there {
 type_knowledge knowledge_of(made_there& made) {
     type_knowledge knowledge;
     knowledge.context = &made;
-    knowledge.made = [](void* context, text own, const source_places& places, arena&) {
+    knowledge.made = [](void* context, const text& own, const source_places& places, arena&) {
         const made_there& known = *static_cast<const made_there*>(context);
         const bool is_there = places.find(3, known.column) < places.count();
         return own.empty() && is_there ? text{known.classes} : text{};
@@ -115,7 +115,7 @@ TEST_CASE("constructed_class: the template that the source names, with the argum
     const allocscope_test::marked_source marked{
         "template <class T> void f() { typedef typename BIND(T) made; keep(@new holder<made>); }"};
     type_knowledge knowledge;
-    knowledge.kind = [](void*, text) { return name_kind::type; };
+    knowledge.kind = [](void*, const text&) { return name_kind::type; };
     const auto deduced = [&](auto made) {
         knowledge.made = made;
         std::string found;
@@ -123,20 +123,22 @@ TEST_CASE("constructed_class: the template that the source names, with the argum
                                        "void f<int>()", knowledge, &found) == "?");
         return found;
     };
-    CHECK(deduced([](void*, text own, const source_places&, arena&) {
+    CHECK(deduced([](void*, const text& own, const source_places&, arena&) {
               return text{own == "holder" ? "app::holder<char>" : ""};
           }) == "app::holder<char>");
-    CHECK(deduced([](void*, text, const source_places&, arena&) { return text{}; }) == "holder<>");
-    CHECK(deduced([](void*, text, const source_places&, arena&) { return text{"other<int>"}; }) ==
+    CHECK(deduced([](void*, const text&, const source_places&, arena&) { return text{}; }) ==
           "holder<>");
+    CHECK(deduced([](void*, const text&, const source_places&, arena&) {
+              return text{"other<int>"};
+          }) == "holder<>");
 }
 
 TEST_CASE(
     "constructed_class: the class of a template is as large as the block, not what is in it") {
     const allocscope_test::marked_source marked{"void f() { keep(@new holder{3}); }"};
     type_knowledge knowledge;
-    knowledge.kind = [](void*, text) { return name_kind::class_template; };
-    knowledge.made = [](void*, text own, const source_places&, arena&) {
+    knowledge.kind = [](void*, const text&) { return name_kind::class_template; };
+    knowledge.made = [](void*, const text& own, const source_places&, arena&) {
         return text{own == "holder" ? "boost::any::holder<char>" : ""};
     };
     std::string deduced;

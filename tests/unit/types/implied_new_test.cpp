@@ -38,17 +38,17 @@ std::string type_at_mark(const std::string& source, const char* function = "main
     allocscope::symbolize::read_names names{memory};
     type_knowledge knowledge;
     knowledge.is_c = is_c;
-    knowledge.kind = [](void*, text name) {
+    knowledge.kind = [](void*, const text& name) {
         const bool is_type = name == "part" || name == "other" || name == "app";
         return is_type ? name_kind::type : name_kind::unknown;
     };
     if (is_constructed) {  // a part, at the place of the mark
-        knowledge.made = [](void*, text own, const source_places&, arena&) {
+        knowledge.made = [](void*, const text& own, const source_places&, arena&) {
             return own == "part" ? text{"app::part"} : text{};
         };
     }
-    knowledge.bytes = [](void*, text name) { return std::uint64_t{name == "w" ? 16U : 8U}; };
-    knowledge.meaning = [](void*, text name, allocscope::symbolize::asked_name, arena&) {
+    knowledge.bytes = [](void*, const text& name) { return std::uint64_t{name == "w" ? 16U : 8U}; };
+    knowledge.meaning = [](void*, const text& name, allocscope::symbolize::asked_name, arena&) {
         const bool is_known = name == "l.items" || name == "w->l.items" || name == "p->items";
         return text{is_known ? "part*" : ""};
     };

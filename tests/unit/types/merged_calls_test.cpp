@@ -25,10 +25,10 @@ bool is_merged(const std::string& source, bool has_call = false, bool is_inlined
     frame.is_inlined = is_inlined;
     type_knowledge knowledge;
     knowledge.context = &has_call;
-    knowledge.has_call_at = [](void* answer, text, int, int) {
+    knowledge.has_call_at = [](void* answer, const text&, int, int) {
         return *static_cast<bool*>(answer);
     };
-    knowledge.bytes = [](void*, text name) -> std::uint64_t {
+    knowledge.bytes = [](void*, const text& name) -> std::uint64_t {
         return name == "cat" || name == "dog" ? 8 : name == "cow" ? 16 : 0;
     };
     source_cache sources;

@@ -16,7 +16,7 @@ TEST_CASE("sizes_in_requests: the size of what a pointer points to") {
     const auto type_of = [](const std::string& call) {
         const source_file file{"void f(part* p) { p = (part*)" + call + "; }\n"};
         allocscope::symbolize::type_knowledge knowledge;
-        knowledge.meaning = [](void*, allocscope::plain::text name,
+        knowledge.meaning = [](void*, const allocscope::plain::text& name,
                                allocscope::symbolize::asked_name, arena&) {
             if (name == "p") return allocscope::plain::text{"part*"};
             return allocscope::plain::text{name == "pp" ? "part**" : name == "n" ? "int" : ""};
@@ -100,7 +100,7 @@ TEST_CASE("sizes_in_requests: with -g1, a header has the class of a member") {
         const source_file file{"#include \"" + name + "\"\nvoid f(list* l, any<int>* a) { " +
                                statements + " }\n"};
         allocscope::symbolize::type_knowledge knowledge;
-        knowledge.kind = [](void*, allocscope::plain::text) {
+        knowledge.kind = [](void*, const allocscope::plain::text&) {
             return allocscope::symbolize::name_kind::undescribed;
         };
         knowledge.is_c = is_c;
@@ -120,8 +120,8 @@ TEST_CASE("sizes_in_requests: in C, an alias of a header is no variable") {
         const source_file file{source + "\n"};
         allocscope::symbolize::type_knowledge knowledge;
         using allocscope::symbolize::name_kind;
-        knowledge.kind = [](void*, allocscope::plain::text) { return name_kind::type; };
-        knowledge.bytes = [](void*, allocscope::plain::text name) -> std::uint64_t {
+        knowledge.kind = [](void*, const allocscope::plain::text&) { return name_kind::type; };
+        knowledge.bytes = [](void*, const allocscope::plain::text& name) -> std::uint64_t {
             return name == "part_t" ? 0 : 24;  // of an alias, and of a structure
         };
         knowledge.is_c = is_c;
@@ -135,7 +135,7 @@ TEST_CASE("sizes_in_requests: in C, an alias of a header is no variable") {
     const auto with_g1 = [](const std::string& source) {
         const source_file file{source + "\n"};
         allocscope::symbolize::type_knowledge knowledge;
-        knowledge.kind = [](void*, allocscope::plain::text) {
+        knowledge.kind = [](void*, const allocscope::plain::text&) {
             return allocscope::symbolize::name_kind::undescribed;
         };
         knowledge.is_c = true;
@@ -154,7 +154,7 @@ TEST_CASE("sizes_in_requests: the name of a class that no variable has") {
         allocscope::symbolize::type_knowledge knowledge;
         using allocscope::symbolize::name_kind;
         knowledge.context = &is_described;
-        knowledge.kind = [](void* is_known, allocscope::plain::text) {
+        knowledge.kind = [](void* is_known, const allocscope::plain::text&) {
             return *static_cast<bool*>(is_known) ? name_kind::type : name_kind::undescribed;
         };
         return type_at(file.path(), 2, 0, "f()", knowledge);
@@ -206,7 +206,7 @@ TEST_CASE("sizes_in_requests: what a pointer to characters gets") {
     const auto type_of = [](const std::string& statement) {
         const source_file file{"void f(box* v, long n) { " + statement + " }\n"};
         allocscope::symbolize::type_knowledge knowledge;
-        knowledge.meaning = [](void*, allocscope::plain::text name,
+        knowledge.meaning = [](void*, const allocscope::plain::text& name,
                                allocscope::symbolize::asked_name, arena&) {
             const bool is_text = name == "p" || name == "v->p" || name == "v->in.p";
             if (is_text) return allocscope::plain::text{"char*"};

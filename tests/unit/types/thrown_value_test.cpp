@@ -67,7 +67,7 @@ TEST_CASE("thrown_value: a variable") {
     type_knowledge knowledge;
     text type;
     knowledge.context = &type;
-    knowledge.meaning = [](void* context, text, asked_name, arena&) {
+    knowledge.meaning = [](void* context, const text&, asked_name, arena&) {
         return *static_cast<text*>(context);
     };
     const auto thrown = [&](const char* described) {
@@ -89,7 +89,7 @@ TEST_CASE("thrown_value: a class in the class of the function is none of its var
 
 TEST_CASE("thrown_value: a class of a header, if the debug information describes no types") {
     type_knowledge knowledge;
-    knowledge.kind = [](void*, text) { return name_kind::undescribed; };
+    knowledge.kind = [](void*, const text&) { return name_kind::undescribed; };
     const auto thrown_with = [&](const char* declared) {
         const allocscope_test::source_file header{declared, ".hpp"};
         const std::string name = header.path().substr(header.path().rfind('/') + 1);
@@ -120,19 +120,19 @@ TEST_CASE("thrown_value: nothing is concluded from a part of the value, or from 
 TEST_CASE("thrown_value: an exception of std whose name a `using` makes visible") {
     const std::string used = "using namespace std; void open() { throw length_error(\"a\"@); }";
     type_knowledge knowledge;
-    knowledge.kind = [](void*, text) { return name_kind::unknown; };
+    knowledge.kind = [](void*, const text&) { return name_kind::unknown; };
     CHECK(thrown_at(used, knowledge) == "std::length_error");
     CHECK(thrown_at("using std::overflow_error; void open() { throw overflow_error(n@); }",
                     knowledge) == "std::overflow_error");
     CHECK(thrown_at("void open() { throw length_error(\"a\"@); }", knowledge).empty());
     // A namespace around the function may have its own.
-    knowledge.qualified = [](void*, text name, text function) {
+    knowledge.qualified = [](void*, const text& name, const text& function) {
         return text{name == "length_error" && function == "shop::open" ? "shop::length_error" : ""};
     };
-    knowledge.kind = [](void*, text) { return name_kind::type; };
+    knowledge.kind = [](void*, const text&) { return name_kind::type; };
     CHECK(thrown_at(used, knowledge) == "shop::length_error");
     knowledge.qualified = nullptr;
-    knowledge.kind = [](void*, text) { return name_kind::undescribed; };
+    knowledge.kind = [](void*, const text&) { return name_kind::undescribed; };
     CHECK(thrown_at(used, knowledge).empty());
 }
 
@@ -189,9 +189,9 @@ TEST_CASE("thrown_value: of several definitions of a macro, it is the only one t
 TEST_CASE("thrown_value: a macro that throws what a function makes") {
     const std::string use = "#define RAISE(x) throw x\nvoid open() { @RAISE(made(1)); }";
     type_knowledge knowledge;
-    knowledge.kind = [](void*, text) { return name_kind::undescribed; };
+    knowledge.kind = [](void*, const text&) { return name_kind::undescribed; };
     CHECK(thrown_by_macro(use, knowledge) == "?");
-    knowledge.made = [](void*, text own, const source_places& places, arena&) {
+    knowledge.made = [](void*, const text& own, const source_places& places, arena&) {
         return text{own == "made" && places.find(3, 15) == 0 ? "shop::failure" : ""};
     };
     CHECK(thrown_by_macro(use, knowledge) == "shop::failure");
@@ -199,7 +199,7 @@ TEST_CASE("thrown_value: a macro that throws what a function makes") {
 
 TEST_CASE("thrown_value: exceptions of the standard library, where no types are described") {
     type_knowledge knowledge;
-    knowledge.kind = [](void*, text) { return name_kind::undescribed; };
+    knowledge.kind = [](void*, const text&) { return name_kind::undescribed; };
     for (const char* name : {"bad_cast", "bad_optional_access", "bad_array_new_length",
                              "future_error", "filesystem::filesystem_error", "nested_exception"}) {
         const std::string type = std::string{"std::"} + name;
@@ -209,11 +209,11 @@ TEST_CASE("thrown_value: exceptions of the standard library, where no types are 
     CHECK(thrown_at("void open() { throw std::make_failed(3@); }", knowledge).empty());
     CHECK(thrown_at("void open() { throw lost_error(3@); }", knowledge).empty());
     // Of a class that is described, the path may have an alias, or lack an inline namespace.
-    knowledge.kind = [](void*, text) { return name_kind::type; };
-    knowledge.only = [](void*, text name, text) {
+    knowledge.kind = [](void*, const text&) { return name_kind::type; };
+    knowledge.only = [](void*, const text& name, const text&) {
         return name == "failed" ? text{"shop::v2::failed"} : text{};
     };
     CHECK(thrown_at("void open() { throw shop::failed(3@); }", knowledge) == "shop::failed");
-    knowledge.only = [](void*, text, text) { return text{}; };
+    knowledge.only = [](void*, const text&, const text&) { return text{}; };
     CHECK(thrown_at("void open() { throw shop::failed(3@); }", knowledge).empty());
 }

@@ -347,7 +347,7 @@ TEST_CASE("type_from_source: a class that the debug information lacks may be a t
     const header_beside header{
         "template <class T> struct box { T t; };\nstruct crate { int n; };\n"};
     allocscope::symbolize::type_knowledge knowledge;
-    knowledge.kind = [](void*, allocscope::plain::text) { return name_kind::undescribed; };
+    knowledge.kind = [](void*, const allocscope::plain::text&) { return name_kind::undescribed; };
     CHECK(header.type_of("box{3}", knowledge) == "?");
     CHECK(header.type_of("box<int>{3}", knowledge) == "box<int>");
     CHECK(header.type_of("crate{3}", knowledge) == "crate");
@@ -446,7 +446,7 @@ TEST_CASE("type_from_source: a class inside of a template is told by the debug i
     const auto type_of = [](const std::string& source) {
         const source_file file{source + "\n"};
         allocscope::symbolize::type_knowledge knowledge;
-        knowledge.meaning = [](void*, allocscope::plain::text name,
+        knowledge.meaning = [](void*, const allocscope::plain::text& name,
                                allocscope::symbolize::asked_name, arena&) {
             return allocscope::plain::text{name == "part" ? "box<int>::part" : ""};
         };
@@ -474,7 +474,7 @@ TEST_CASE("type_from_source: a name that nobody knows as a type may be a macro")
         const source_file file{source + "\n"};
         const auto line = static_cast<int>(std::count(source.begin(), source.end(), '\n')) + 1;
         const allocscope::symbolize::type_knowledge knowledge{
-            [](void*, allocscope::plain::text name) {
+            [](void*, const allocscope::plain::text& name) {
                 return name == "known" || name == "app" ? name_kind::type
                        : name == "usual"                ? name_kind::undescribed
                        : name == "pair"                 ? name_kind::class_template
@@ -578,7 +578,7 @@ TEST_CASE("type_from_source: a `new` that is returned is what the function retur
         result = returned;
         const allocscope_test::marked_source marked{source};
         allocscope::symbolize::type_knowledge knowledge;
-        knowledge.meaning = [](void*, allocscope::plain::text,
+        knowledge.meaning = [](void*, const allocscope::plain::text&,
                                allocscope::symbolize::asked_name wanted, arena&) {
             const bool is_result = wanted == allocscope::symbolize::asked_name::result;
             return allocscope::plain::text{is_result ? result : ""};

@@ -247,10 +247,11 @@ TEST_CASE("type_ladder: a function that calls its overload keeps its scopes") {
     const source_of_lines file{"auto* w = new widget;"};
     ladder types;
     type_knowledge knowledge;
-    knowledge.kind = [](void*, allocscope::plain::text) {
+    knowledge.kind = [](void*, const allocscope::plain::text&) {
         return allocscope::symbolize::name_kind::type;
     };
-    knowledge.qualified = [](void*, allocscope::plain::text, allocscope::plain::text function) {
+    knowledge.qualified = [](void*, const allocscope::plain::text&,
+                             const allocscope::plain::text& function) {
         return function == "app::add" ? allocscope::plain::text{"app::widget"} : "";
     };
     const std::vector<code_frame> frames = {frame("app::add(int)", file.path(), 1, 11),
@@ -260,13 +261,13 @@ TEST_CASE("type_ladder: a function that calls its overload keeps its scopes") {
 
 TEST_CASE("type_ladder: a name that no scope has is the only described one, but not a global one") {
     type_knowledge knowledge;
-    knowledge.kind = [](void*, allocscope::plain::text) {
+    knowledge.kind = [](void*, const allocscope::plain::text&) {
         return allocscope::symbolize::name_kind::type;
     };
-    knowledge.qualified = [](void*, allocscope::plain::text, allocscope::plain::text) {
-        return allocscope::plain::text{};
-    };
-    knowledge.only = [](void*, allocscope::plain::text name, allocscope::plain::text) {
+    knowledge.qualified = [](void*, const allocscope::plain::text&,
+                             const allocscope::plain::text&) { return allocscope::plain::text{}; };
+    knowledge.only = [](void*, const allocscope::plain::text& name,
+                        const allocscope::plain::text&) {
         return name == "widget" ? allocscope::plain::text{"app::widget"} : "";
     };
     const auto type_in = [&](const char* source) { return type_at_line_two(source, knowledge); };
@@ -284,16 +285,16 @@ TEST_CASE("type_ladder: a name that no scope has is the only described one, but 
 
 TEST_CASE("type_ladder: a `using` says which of several types is meant") {
     type_knowledge knowledge;
-    knowledge.kind = [](void*, allocscope::plain::text) {
+    knowledge.kind = [](void*, const allocscope::plain::text&) {
         return allocscope::symbolize::name_kind::type;
     };
-    knowledge.qualified = [](void*, allocscope::plain::text name,
-                             allocscope::plain::text function) {
+    knowledge.qualified = [](void*, const allocscope::plain::text& name,
+                             const allocscope::plain::text& function) {
         if (name != "widget") return allocscope::plain::text{};
         if (function == "app::") return allocscope::plain::text{"app::widget"};
         return allocscope::plain::text{function == "web::" ? "web::widget" : ""};
     };
-    knowledge.only = [](void*, allocscope::plain::text, allocscope::plain::text) {
+    knowledge.only = [](void*, const allocscope::plain::text&, const allocscope::plain::text&) {
         return allocscope::plain::text{};
     };
     const auto type_in = [&](const char* source) { return type_at_line_two(source, knowledge); };

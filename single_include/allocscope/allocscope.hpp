@@ -5076,25 +5076,28 @@ public:
 
     // These return positions, or npos.
     ALLOCSCOPE_PURE std::size_t find(char wanted, std::size_t from = 0) const noexcept;
-    ALLOCSCOPE_PURE std::size_t find(text wanted, std::size_t from = 0) const noexcept;
+    ALLOCSCOPE_PURE std::size_t find(const text& wanted, std::size_t from = 0) const noexcept;
     ALLOCSCOPE_PURE std::size_t rfind(char wanted) const noexcept;
-    ALLOCSCOPE_PURE std::size_t rfind(text wanted) const noexcept;
-    ALLOCSCOPE_PURE std::size_t find_first_of(text wanted, std::size_t from = 0) const noexcept;
-    ALLOCSCOPE_PURE std::size_t find_first_not_of(text unwanted,
+    ALLOCSCOPE_PURE std::size_t rfind(const text& wanted) const noexcept;
+    ALLOCSCOPE_PURE std::size_t find_first_of(const text& wanted,
+                                              std::size_t from = 0) const noexcept;
+    ALLOCSCOPE_PURE std::size_t find_first_not_of(const text& unwanted,
                                                   std::size_t from = 0) const noexcept;
-    ALLOCSCOPE_PURE std::size_t find_last_not_of(text unwanted) const noexcept;
+    ALLOCSCOPE_PURE std::size_t find_last_not_of(const text& unwanted) const noexcept;
 
-    ALLOCSCOPE_PURE bool starts_with(text start) const noexcept;
+    ALLOCSCOPE_PURE bool starts_with(const text& start) const noexcept;
     ALLOCSCOPE_PURE bool starts_with(const char* start) const noexcept;
-    ALLOCSCOPE_PURE bool ends_with(text end) const noexcept;
+    ALLOCSCOPE_PURE bool ends_with(const text& end) const noexcept;
     ALLOCSCOPE_PURE bool ends_with(const char* end) const noexcept;
-    ALLOCSCOPE_PURE bool contains(text wanted) const noexcept { return find(wanted) != npos; }
+    ALLOCSCOPE_PURE bool contains(const text& wanted) const noexcept {
+        return find(wanted) != npos;
+    }
     ALLOCSCOPE_PURE bool contains(const char* wanted) const noexcept {
         return find(text{wanted}) != npos;
     }
 
     // Below 0, 0 or above 0; bytes are compared as unsigned numbers.
-    ALLOCSCOPE_PURE int compare(text other) const noexcept;
+    ALLOCSCOPE_PURE int compare(const text& other) const noexcept;
 
 private:
     const char* data_ = "";
@@ -5117,12 +5120,12 @@ ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool operator==(const text& a, const char* b
 ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool operator!=(const text& a, const char* b) noexcept {
     return !(a == b);
 }
-ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool operator<(text a, text b) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool operator<(const text& a, const text& b) noexcept {
     return a.compare(b) < 0;
 }
 
 // What follows the last slash. It is zero-ended if the path is.
-ALLOCSCOPE_NOINLINE text file_name_of(text path) noexcept {
+ALLOCSCOPE_NOINLINE text file_name_of(const text& path) noexcept {
     return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
@@ -5132,15 +5135,14 @@ ALLOCSCOPE_NOINLINE text part_before(const text& whole, char sign) noexcept {
 }
 
 // A zero-ended copy that lives as long as the arena.
-ALLOCSCOPE_NOINLINE text copy_of(arena& memory, text original) {
+ALLOCSCOPE_NOINLINE text copy_of(arena& memory, const text& original) {
     auto* bytes = static_cast<char*>(memory.allocate(original.size() + 1));
     std::memcpy(bytes, original.data(), original.size());
     bytes[original.size()] = '\0';
     return text{bytes, original.size()};
 }
 
-// Joins up to four texts into one zero-ended text, in the memory of the arena. They are taken by
-// reference, because code that is not optimised copies each of them twice otherwise.
+// Joins up to four texts into one zero-ended text, in the memory of the arena.
 ALLOCSCOPE_NOINLINE text joined(arena& memory, const text& a, const text& b, const text& c,
                                 const text& d) {
     const std::size_t size = a.size() + b.size() + c.size() + d.size();
@@ -5168,7 +5170,7 @@ ALLOCSCOPE_NOINLINE std::size_t text::find(char wanted, std::size_t from) const 
                             : npos;
 }
 
-ALLOCSCOPE_NOINLINE std::size_t text::find(text wanted, std::size_t from) const noexcept {
+ALLOCSCOPE_NOINLINE std::size_t text::find(const text& wanted, std::size_t from) const noexcept {
     if (wanted.empty()) return from <= size_ ? from : npos;
     if (wanted.size_ > size_) return npos;
     const std::size_t behind = size_ - wanted.size_ + 1;
@@ -5189,7 +5191,7 @@ ALLOCSCOPE_NOINLINE std::size_t text::rfind(char wanted) const noexcept {
     return npos;
 }
 
-ALLOCSCOPE_NOINLINE std::size_t text::rfind(text wanted) const noexcept {
+ALLOCSCOPE_NOINLINE std::size_t text::rfind(const text& wanted) const noexcept {
     if (wanted.size_ > size_) return npos;
     for (std::size_t at = size_ - wanted.size_ + 1; at > 0; --at) {
         if (std::memcmp(data_ + at - 1, wanted.data_, wanted.size_) == 0) return at - 1;
@@ -5197,14 +5199,15 @@ ALLOCSCOPE_NOINLINE std::size_t text::rfind(text wanted) const noexcept {
     return npos;
 }
 
-ALLOCSCOPE_NOINLINE std::size_t text::find_first_of(text wanted, std::size_t from) const noexcept {
+ALLOCSCOPE_NOINLINE std::size_t text::find_first_of(const text& wanted,
+                                                    std::size_t from) const noexcept {
     for (std::size_t at = from; at < size_; ++at) {
         if (wanted.find(data_[at]) != npos) return at;
     }
     return npos;
 }
 
-ALLOCSCOPE_NOINLINE std::size_t text::find_first_not_of(text unwanted,
+ALLOCSCOPE_NOINLINE std::size_t text::find_first_not_of(const text& unwanted,
                                                         std::size_t from) const noexcept {
     for (std::size_t at = from; at < size_; ++at) {
         if (unwanted.find(data_[at]) == npos) return at;
@@ -5212,18 +5215,18 @@ ALLOCSCOPE_NOINLINE std::size_t text::find_first_not_of(text unwanted,
     return npos;
 }
 
-ALLOCSCOPE_NOINLINE std::size_t text::find_last_not_of(text unwanted) const noexcept {
+ALLOCSCOPE_NOINLINE std::size_t text::find_last_not_of(const text& unwanted) const noexcept {
     for (std::size_t at = size_; at > 0; --at) {
         if (unwanted.find(data_[at - 1]) == npos) return at - 1;
     }
     return npos;
 }
 
-ALLOCSCOPE_NOINLINE bool text::starts_with(text start) const noexcept {
+ALLOCSCOPE_NOINLINE bool text::starts_with(const text& start) const noexcept {
     return start.size_ <= size_ && std::memcmp(data_, start.data_, start.size_) == 0;
 }
 
-ALLOCSCOPE_NOINLINE bool text::ends_with(text end) const noexcept {
+ALLOCSCOPE_NOINLINE bool text::ends_with(const text& end) const noexcept {
     return end.size_ <= size_ &&
            std::memcmp(data_ + (size_ - end.size_), end.data_, end.size_) == 0;
 }
@@ -5236,7 +5239,7 @@ ALLOCSCOPE_NOINLINE bool text::ends_with(const char* end) const noexcept {
     return ends_with(text{end});
 }
 
-ALLOCSCOPE_NOINLINE int text::compare(text other) const noexcept {
+ALLOCSCOPE_NOINLINE int text::compare(const text& other) const noexcept {
     const std::size_t shared = size_ < other.size_ ? size_ : other.size_;
     const int order = std::memcmp(data_, other.data_, shared);
     if (order != 0) return order;
@@ -5834,7 +5837,7 @@ public:
             return *static_cast<T*>(copy_to_list(raw_, &value, sizeof(T)));
         } else {
             const T kept = value;  // it may be one of ours, and move
-            return *::new (add_to_list(raw_, sizeof(T))) T(kept);
+            return *static_cast<T*>(add_to_list(raw_, sizeof(T))) = kept;
         }
     }
 
@@ -6366,7 +6369,7 @@ private:
         if (in.ok()) link_ = name;
     }
 
-    object_bytes* opened(text path) {
+    object_bytes* opened(const text& path) {
         auto* made = memory_.make<object_bytes>(memory_, path.data());
         if (!made->is_readable() || !made->has(".debug_info")) return nullptr;
         const detail::build_id& id = object_.id();
@@ -6863,7 +6866,7 @@ ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(std::uint64_t key) noexcept {
 ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const void* key) noexcept {
     return hash_of_key(reinterpret_cast<std::uintptr_t>(key));
 }
-ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(text key) noexcept {
+ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(const text& key) noexcept {
     std::uint64_t hash = detail::hash_step(detail::hash_seed, key.size());
     std::size_t at = 0;
     for (; at + 8 <= key.size(); at += 8) {
@@ -7580,7 +7583,7 @@ public:
     // The sections whose names end with `suffix`. If `is_late`, large sections are read piece by
     // piece when they are needed.
     static detail::dwarf_sections read_sections(arena& memory, const object_bytes& object,
-                                                text suffix, bool is_late = false);
+                                                const text& suffix, bool is_late = false);
 
     const detail::dwarf_sections& sections() const noexcept { return sections_; }
     arena& memory() const noexcept { return memory_; }
@@ -7695,7 +7698,8 @@ ALLOCSCOPE_HIDDEN inline constexpr wanted_section wanted_sections[] = {
 
 ALLOCSCOPE_NOINLINE detail::dwarf_sections debug_units::read_sections(arena& memory,
                                                                       const object_bytes& object,
-                                                                      text suffix, bool is_late) {
+                                                                      const text& suffix,
+                                                                      bool is_late) {
     detail::dwarf_sections sections;
     std::uint64_t total = 0;
     arena scratch;
@@ -20644,7 +20648,7 @@ public:
 
     ALLOCSCOPE_INLINE arena& memory() const noexcept { return *memory_; }
 
-    text_out& operator<<(text added);
+    text_out& operator<<(const text& added);
     text_out& operator<<(char added);
     text_out& operator<<(const char* added);
 
@@ -20711,7 +20715,7 @@ ALLOCSCOPE_NOINLINE void text_out::grow(std::size_t room) {
     room_ = wanted;
 }
 
-ALLOCSCOPE_NOINLINE text_out& text_out::operator<<(text added) {
+ALLOCSCOPE_NOINLINE text_out& text_out::operator<<(const text& added) {
     if (added.size() > room_ - size_) grow(size_ + added.size());
     if (!added.empty()) std::memcpy(data_ + size_, added.data(), added.size());
     size_ += added.size();
@@ -20779,7 +20783,7 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Turns "/a/b/../c/./d.cpp" into "/a/c/d.cpp". A relative path keeps the ".." at its beginning.
-inline text tidy_path(arena& memory, text path) {
+inline text tidy_path(arena& memory, const text& path) {
     const bool is_absolute = path.starts_with("/");
     list<text> parts{memory};
     std::size_t at = 0;
@@ -20860,14 +20864,19 @@ constexpr std::size_t no_position = text::npos;
 constexpr text lower_case = "abcdefghijklmnopqrstuvwxyz";
 constexpr std::size_t max_open_brackets = 512;  // names with more open brackets are not understood
 
-ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_name_character(char c) noexcept {
+// Inlined, for the loops over whole files.
+ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_name_byte(char c) noexcept {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }
 
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool is_name_character(char c) noexcept {
+    return is_name_byte(c);
+}
+
 // The position after the word that starts at `at`.
-ALLOCSCOPE_NOINLINE std::size_t skip_word(text name, std::size_t at) noexcept {
-    while (at < name.size() && is_name_character(name[at])) ++at;
+ALLOCSCOPE_NOINLINE std::size_t skip_word(const text& name, std::size_t at) noexcept {
+    while (at < name.size() && is_name_byte(name[at])) ++at;
     return at;
 }
 
@@ -20877,9 +20886,35 @@ ALLOCSCOPE_NOINLINE text without_spaces_around(text padded) noexcept {
     return padded;
 }
 
+// Removes the beginning of a text if it is `start`.
+ALLOCSCOPE_NOINLINE bool take_start(text& from, const char* start) noexcept {
+    const text wanted = start;
+    if (!from.starts_with(wanted)) return false;
+    from.remove_prefix(wanted.size());
+    return true;
+}
+
+// Removes the end of a text if it is `end`.
+ALLOCSCOPE_NOINLINE bool take_end(text& from, const char* end) noexcept {
+    const text wanted = end;
+    if (!from.ends_with(wanted)) return false;
+    from.remove_suffix(wanted.size());
+    return true;
+}
+
+// "app::part" for that name in that scope.
+ALLOCSCOPE_NOINLINE text scoped_name(arena& memory, const text& scope, const text& name) {
+    return joined(memory, scope, "::", name);
+}
+
+ALLOCSCOPE_NOINLINE text enclosed(arena& memory, const char* before, const text& inside,
+                                  const char* behind) {
+    return joined(memory, before, inside, behind);
+}
+
 // The first of the words in `words`, separated by single spaces, with which `name` starts; "" if it
 // starts with none of them.
-ALLOCSCOPE_NOINLINE text listed_start(text name, text words) noexcept {
+ALLOCSCOPE_NOINLINE text listed_start(const text& name, text words) noexcept {
     while (!words.empty()) {
         const std::size_t space = words.find(' ');
         const text word = words.substr(0, space);
@@ -20890,8 +20925,12 @@ ALLOCSCOPE_NOINLINE text listed_start(text name, text words) noexcept {
     return {};
 }
 
+ALLOCSCOPE_NOINLINE text listed_start(const text& name, const char* words) noexcept {
+    return listed_start(name, text{words});
+}
+
 // True if `word`, which contains no space, is one of the words in `words`.
-ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool is_listed(const text& word, text words) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool is_listed(const text& word, const text& words) noexcept {
     if (word.empty() || word.size() > words.size()) return false;
     const char* const last = words.end() - word.size();  // where the word may begin
     for (const char* at = words.begin(); at <= last; ++at) {
@@ -20910,9 +20949,30 @@ ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool is_listed(const text& word, const char*
     return is_listed(word, text{words});
 }
 
+// What some words mean, which are separated by single spaces.
+struct word_meaning {
+    text words;
+    text meaning;
+};
+
+// The meaning in the first of the rows that list the word; "" if none does.
+ALLOCSCOPE_NOINLINE text find_meaning(const word_meaning* rows, std::size_t count,
+                                      const text& word) noexcept {
+    for (std::size_t i = 0; i < count; ++i) {
+        if (is_listed(word, rows[i].words)) return rows[i].meaning;
+    }
+    return {};
+}
+
+template <std::size_t Count>
+ALLOCSCOPE_INLINE text listed_meaning(const word_meaning (&rows)[Count],
+                                      const text& word) noexcept {
+    return find_meaning(rows, Count, word);
+}
+
 // Length of the symbol of an operator; 0 if the text continues with something else (new, delete, or
 // the type of a conversion).
-ALLOCSCOPE_NOINLINE std::size_t operator_symbol_length(text name) noexcept {
+ALLOCSCOPE_NOINLINE std::size_t operator_symbol_length(const text& name) noexcept {
     constexpr text longest_first =
         "<=> <<= >>= ->* () [] -> << >> <= >= == != && || ++ -- += -= *= /= %= ^= &= |= \"\" < > , "
         "+ - * / % ^ & | ~ ! =";
@@ -20920,14 +20980,15 @@ ALLOCSCOPE_NOINLINE std::size_t operator_symbol_length(text name) noexcept {
 }
 
 // True if the word `operator` starts at `at`.
-inline bool is_operator_word(text name, std::size_t at) noexcept {
+inline bool is_operator_word(const text& name, std::size_t at) noexcept {
     return name[at] == 'o' && name.substr(at).starts_with("operator") &&
            (at == 0 || !is_name_character(name[at - 1])) && skip_word(name, at) == at + 8;
 }
 
 // The position after the bracket that closes the one at `at`, or no_position. Linear in the length
 // of the brackets.
-ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE std::size_t skip_brackets(text name, std::size_t at) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE std::size_t skip_brackets(const text& name,
+                                                              std::size_t at) noexcept {
     char open[max_open_brackets];
     std::size_t depth = 0;
     while (at < name.size()) {
@@ -20966,13 +21027,13 @@ ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE std::size_t skip_brackets(text name, std::si
 }
 
 // False for "box<" and "box<pair<int>": the beginning of a type.
-inline bool has_all_arguments(text type) noexcept {
+inline bool has_all_arguments(const text& type) noexcept {
     const std::size_t open = type.find('<');
     return open != no_position && skip_brackets(type, open) == type.size();
 }
 
 // The arguments in "<a, b>" or "(a, b)", unchanged; the input includes the brackets.
-ALLOCSCOPE_NOINLINE list<text> split_arguments(arena& memory, text bracketed) {
+ALLOCSCOPE_NOINLINE list<text> split_arguments(arena& memory, const text& bracketed) {
     list<text> parts{memory};
     if (bracketed.size() < 2) return parts;
     const text inside = bracketed.substr(1, bracketed.size() - 2);
@@ -21003,14 +21064,14 @@ ALLOCSCOPE_NOINLINE list<text> split_arguments(arena& memory, text bracketed) {
 }
 
 // "" if there is none.
-ALLOCSCOPE_NOINLINE text first_argument(arena& memory, text bracketed) {
+ALLOCSCOPE_NOINLINE text first_argument(arena& memory, const text& bracketed) {
     const list<text> parts = split_arguments(memory, bracketed);
     return parts.empty() ? text{} : parts[0];
 }
 
 // Whether the type has a part behind the place of a name, as `void (*)(int)` and `int[3]`.
 // Nothing more can be written behind that.
-inline bool is_declarator(text type) noexcept {
+inline bool is_declarator(const text& type) noexcept {
     return type.size() > 1 && (type.ends_with(")") || type.ends_with("]"));
 }
 
@@ -21040,12 +21101,18 @@ struct name_component {
     text arguments;  // "<int, std::allocator<int> >", or empty
 };
 
+constexpr name_component no_component{};
+
 struct function_name {
     list<name_component> components;  // empty if the text is not a function's name
     text whole;                       // from the first component to the last
 
     ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_known() const noexcept { return !components.empty(); }
     const name_component& last() const noexcept { return components.back(); }
+    // The class or namespace that the last one is in, which may have no name here.
+    const name_component& outer() const noexcept {
+        return components.size() > 1 ? components[components.size() - 2] : no_component;
+    }
 };
 
 ALLOCSCOPE_PURE inline bool has_arguments(const function_name& function) noexcept {
@@ -21070,7 +21137,7 @@ constexpr std::size_t max_name_components = 256;
 
 class function_name_parser {
 public:
-    function_name_parser(arena& memory, text name) : name_(name), components_(memory) {}
+    function_name_parser(arena& memory, const text& name) : name_(name), components_(memory) {}
 
     function_name parse() {
         while (at_ < name_.size() && !is_done_ && !is_failed_) step();
@@ -21117,7 +21184,7 @@ private:
         }
     }
 
-    ALLOCSCOPE_PURE bool is_next(std::size_t at, text wanted) const noexcept {
+    ALLOCSCOPE_PURE bool is_next(std::size_t at, const char* wanted) const noexcept {
         return name_.substr(at).starts_with(wanted);
     }
 
@@ -21162,7 +21229,7 @@ private:
             const bool ends_here = behind == rest.size() || !is_name_character(rest[behind]);
             if (behind != 0 && ends_here) return at + 1 + behind;
         }
-        while (at < name_.size() && (name_[at] != '(' || is_next(at, anonymous_namespace))) {
+        while (at < name_.size() && (name_[at] != '(' || is_next(at, anonymous_namespace.data()))) {
             const char c = name_[at];
             const char before = name_[at - 1];
             // "operator box<int><int>": the last brackets are those of the template
@@ -21201,7 +21268,8 @@ private:
     }
 
     void read_parentheses() {
-        if (is_next(at_, anonymous_namespace)) return extend_name(at_ + anonymous_namespace.size());
+        if (is_next(at_, anonymous_namespace.data()))
+            return extend_name(at_ + anonymous_namespace.size());
         if (name_begin_ == no_position) return begin_anew(at_ + 1);  // returns a function pointer
         const std::size_t behind = skip_brackets(name_, at_);
         if (behind == no_position) return fail();
@@ -21270,8 +21338,7 @@ private:
 // The views in the result point into `function`.
 inline function_name parse_function_name(arena& memory, text function) {
     function = without_spaces_around(function);
-    constexpr text thunk = "non-virtual thunk to ";
-    if (function.starts_with(thunk)) function.remove_prefix(thunk.size());
+    take_start(function, "non-virtual thunk to ");
     return function_name_parser{memory, function}.parse();
 }
 
@@ -21293,8 +21360,7 @@ inline text name_up_to(const function_name& name, const name_component& componen
 
 // "app::widget::widget" and the like.
 ALLOCSCOPE_PURE inline bool is_constructor(const function_name& name) noexcept {
-    const std::size_t count = name.components.size();
-    return count > 1 && name.last().name == name.components[count - 2].name;
+    return name.components.size() > 1 && name.last().name == name.outer().name;
 }
 
 // A class's own operator new, as in "app::widget::operator new(unsigned long)".
@@ -21324,7 +21390,7 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // "const std::string", but "char* const": puts const where people write it.
-inline text with_const(arena& memory, text type) {
+inline text with_const(arena& memory, const text& type) {
     const bool is_pointer = type.ends_with("*");
     if (type.starts_with("const ") && !is_pointer) return type;
     if (is_pointer || type.ends_with("&") || type.ends_with(")")) {
@@ -21333,8 +21399,8 @@ inline text with_const(arena& memory, text type) {
     return joined(memory, "const ", type);
 }
 
-// The defaults of some templates of the standard library. In a rule $0 and $1 stand for the first
-// arguments, $p for the std::pair of a map; rules[i] belongs to argument first + i.
+// The defaults of some templates of the standard library, as rules for filled_in(); rules[i] belongs
+// to argument first + i.
 struct default_rule {
     text names;
     std::size_t first;
@@ -21376,21 +21442,39 @@ constexpr default_rule default_rules[] = {
     {"chrono::duration", 1, {"std::ratio<1>"}, false},
 };
 
-inline const default_rule* find_default_rule(text name) noexcept {
+inline const default_rule* find_default_rule(const text& name) noexcept {
     for (const default_rule& rule : default_rules) {
         if (is_listed(name, rule.names)) return &rule;
     }
     return nullptr;
 }
 
-inline text filled_in(arena& memory, text rule, const list<text>& arguments) {
+inline text without_pointer(text type) noexcept {
+    take_end(type, "*");
+    return type;
+}
+
+inline text without_reference(text type) noexcept {
+    while (type.ends_with("&")) type.remove_suffix(1);
+    return type;
+}
+
+// The rule with the arguments in it: $0, $1 and so on, $* for the first one without its pointer, and
+// $p for the std::pair of a map. Those that there are not leave nothing.
+inline text filled_in(arena& memory, const text& rule, const list<text>& arguments) {
     text_out filled{memory};
     for (std::size_t i = 0; i < rule.size(); ++i) {
         if (rule[i] != '$') {
             filled << rule[i];
-        } else if (rule[++i] == '0') {
-            filled << arguments[0];
-        } else if (arguments.size() > 1) {
+            continue;
+        }
+        const char which = rule[++i];
+        const std::size_t number = static_cast<std::size_t>(which) - '0';
+        if (number < arguments.size()) {
+            filled << arguments[number];
+        } else if (which == '*') {
+            filled << without_pointer(arguments[0]);
+        } else if (which == 'p' && arguments.size() > 1) {
             filled << "std::pair<" << with_const(memory, arguments[0]) << ", " << arguments[1];
             filled << '>';
         }
@@ -21398,26 +21482,18 @@ inline text filled_in(arena& memory, text rule, const list<text>& arguments) {
     return filled.view();
 }
 
+// How the name of a character template starts that is not one of `char`.
+constexpr word_meaning character_names[] = {
+    {"wchar_t", "w"}, {"char8_t", "u8"}, {"char16_t", "u16"}, {"char32_t", "u32"}};
+
 // The name of a character template after "std::" or "std::pmr::": "string" for basic_string<char>,
 // "wregex" for basic_regex<wchar_t>. Writes nothing if there is no such name.
-inline bool write_character_alias(text_out& out, text name, text character) {
-    if (!name.starts_with("basic_")) return false;
-    name.remove_prefix(6);
-    if (character == "wchar_t") {
-        out << 'w';
-    } else if (character != "char") {
-        if (!is_listed(name, "string string_view")) return false;
-        if (character == "char8_t") {
-            out << "u8";
-        } else if (character == "char16_t") {
-            out << "u16";
-        } else if (character == "char32_t") {
-            out << "u32";
-        } else {
-            return false;
-        }
-    }
-    out << name;
+inline bool write_character_alias(text_out& out, text name, const text& character) {
+    if (!take_start(name, "basic_")) return false;
+    const text start = listed_meaning(character_names, character);
+    if (start.empty() && character != "char") return false;
+    if (start.starts_with("u") && !is_listed(name, "string string_view")) return false;
+    out << start << name;
     return true;
 }
 
@@ -21486,35 +21562,34 @@ constexpr common_name common_names[] = {
 
 // nlohmann::basic_json with all its defaults has another name; "" for other arguments.
 inline text alias_of_json(text arguments) noexcept {
-    const bool is_ordered = arguments.starts_with("<nlohmann::ordered_map, ");
-    const text start = is_ordered ? "<nlohmann::ordered_map, " : "<std::map, ";
-    if (!arguments.starts_with(start)) return {};
-    arguments.remove_prefix(start.size());
-    constexpr text usual =
-        "std::vector, std::string, bool, long, unsigned long, double, std::allocator, "
-        "nlohmann::adl_serializer, std::vector<unsigned char>";
-    if (!arguments.starts_with(usual)) return {};
-    arguments.remove_prefix(usual.size());
-    if (arguments != ">" && arguments != ", void>") return {};
+    const bool is_ordered = take_start(arguments, "<nlohmann::ordered_map, ");
+    const bool is_usual =
+        (is_ordered || take_start(arguments, "<std::map, ")) &&
+        take_start(arguments,
+                   "std::vector, std::string, bool, long, unsigned long, double, std::allocator, "
+                   "nlohmann::adl_serializer, std::vector<unsigned char>");
+    if (!is_usual || (arguments != ">" && arguments != ", void>")) return {};
     return is_ordered ? "nlohmann::ordered_json" : "nlohmann::json";
 }
 
+constexpr word_meaning iterated_containers[] = {
+    {"std::_List_iterator std::_List_const_iterator std::__list_iterator "
+     "std::__list_const_iterator",
+     "std::list<$0>"},
+    {"std::_Deque_iterator", "std::deque<$0>"}};
+
 // The iterator of a container, as in "std::list<int>::iterator"; "" if `name` is another template,
 // or one that does not show which container it belongs to.
-inline text alias_of_iterator(arena& memory, text name, const list<text>& arguments) {
+inline text alias_of_iterator(arena& memory, const text& name, const list<text>& arguments) {
     if (!name.ends_with("terator") || arguments.empty()) return {};
     text pointer = arguments.back();
     text container;
     if (name == "__gnu_cxx::__normal_iterator") {
         container = pointer.starts_with("std::") ? pointer : text{};
         pointer = arguments[0];
-    } else if (is_listed(name,
-                         "std::_List_iterator std::_List_const_iterator std::__list_iterator "
-                         "std::__list_const_iterator")) {
-        container = joined(memory, "std::list<", arguments[0], ">");
-        pointer = {};
-    } else if (name == "std::_Deque_iterator") {
-        container = joined(memory, "std::deque<", arguments[0], ">");
+    } else {
+        container = filled_in(memory, listed_meaning(iterated_containers, name), arguments);
+        if (container.starts_with("std::list<")) pointer = {};
     }
     if (container.empty()) return {};
     const bool is_const =
@@ -21524,8 +21599,8 @@ inline text alias_of_iterator(arena& memory, text name, const list<text>& argume
 }
 
 // The common name of a template with exactly these arguments; "" if there is none.
-inline text alias_of(arena& memory, text name, const list<text>& arguments) {
-    constexpr text templates =
+inline text alias_of(arena& memory, const text& name, const list<text>& arguments) {
+    constexpr const char* templates =
         "std::chrono::duration std::chrono::time_point std::match_results "
         "std::linear_congruential_engine std::mersenne_twister_engine nlohmann::basic_json "
         "boost::property_tree::basic_ptree";
@@ -21581,7 +21656,7 @@ constexpr std::size_t max_type_length = 256 * 1024;
 // Counts the words of a built-in type. Their order is free: "long unsigned int" is "unsigned long".
 class builtin_type {
 public:
-    bool take(text word) noexcept {
+    bool take(const text& word) noexcept {
         if (word == "long") {
             ++longs_;
         } else if (word == "unsigned") {
@@ -21622,27 +21697,30 @@ private:
     bool is_signed_ = false;
 };
 
+ALLOCSCOPE_PURE inline bool is_builtin_word(const text& word) noexcept {
+    return builtin_type{}.take(word);
+}
+
 // Removes the const of the type itself: `new const T` makes a T.
 inline text without_const(text type) noexcept {
-    if (type.ends_with(" const")) return type.substr(0, type.size() - 6);
+    if (take_end(type, " const")) return type;
     const bool is_compound = type.ends_with("*") || type.ends_with("&") ||
                              (!type.ends_with(">") && type.contains("(*)"));
-    if (type.starts_with("const ") && !is_compound) type.remove_prefix(6);
+    if (!is_compound) take_start(type, "const ");
     return type;
 }
 
 // The type that `auto` deduces from a value of `type`; "" if that is an array or a function: then
 // it is a pointer.
 inline text decayed(text type) noexcept {
-    while (type.ends_with("&")) type.remove_suffix(1);
-    type = without_const(type);
+    type = without_const(without_reference(type));
     const bool is_object = !type.ends_with("]") && !type.ends_with(")");
     // A pointer to such a thing, or clang's name of a lambda.
     return is_object || type.contains("(*)") || type.contains(" at ") ? type : text{};
 }
 
 // What "std::decay_t<int&>", or "std::decay<int&>" before "::type", stands for; "" for other types.
-inline text result_of_trait(text type) noexcept {
+inline text result_of_trait(const text& type) noexcept {
     const text start = listed_start(
         type,
         "std::decay_t< std::remove_cvref_t< std::decay< std::remove_cvref< boost::decay< decay< "
@@ -21653,10 +21731,9 @@ inline text result_of_trait(text type) noexcept {
     if (is_listed(type.substr(type.size() - 2), "]> )>")) return {};
     text of = type.substr(start.size(), type.size() - start.size() - 1);
     if (start.contains("reference")) {
-        while (of.ends_with("&")) of.remove_suffix(1);
+        of = without_reference(of);
     } else if (start.contains("pointer")) {
-        of = without_const(of);
-        if (of.ends_with("*")) of.remove_suffix(1);
+        of = without_pointer(without_const(of));
     } else if (start.contains("remove_c") && !start.contains("ref")) {
         return of.contains("volatile") ? text{} : without_const(of);
     } else {
@@ -21667,7 +21744,8 @@ inline text result_of_trait(text type) noexcept {
 
 class type_printer {
 public:
-    ALLOCSCOPE_INLINE type_printer(arena& memory, text type) : memory_(memory), type_(type) {}
+    ALLOCSCOPE_INLINE type_printer(arena& memory, const text& type)
+        : memory_(memory), type_(type) {}
 
     ALLOCSCOPE_INLINE text print() {
         const text printed = part(0);
@@ -21752,7 +21830,7 @@ private:
     }
 
     // After a failure `at_` may be anywhere.
-    ALLOCSCOPE_PURE bool is_next(text wanted) const noexcept {
+    ALLOCSCOPE_PURE bool is_next(const char* wanted) const noexcept {
         return at_ <= type_.size() && type_.substr(at_).starts_with(wanted);
     }
 
@@ -21782,7 +21860,7 @@ private:
     }
 
     // "icu" for "icu_72": the namespace has an alias, which people write.
-    static ALLOCSCOPE_INLINE text without_version(text word) noexcept {
+    static ALLOCSCOPE_INLINE text without_version(const text& word) noexcept {
         const text start = listed_start(word, "icu_ xercesc_ xalanc_");
         const bool is_versioned =
             !start.empty() && word.find_first_not_of("0123456789_", start.size()) == no_position;
@@ -21790,7 +21868,7 @@ private:
     }
 
     // Words that are not names: qualifiers, `struct`, and the words of built-in types.
-    bool special_word(written& to, text word, std::size_t behind) {
+    bool special_word(written& to, const text& word, std::size_t behind) {
         if (word == "const" || word == "volatile") {
             at_ = behind;
             if (to.has_declarator) {
@@ -21810,7 +21888,7 @@ private:
         return builtin_words(to, word);
     }
 
-    bool builtin_words(written& to, text word) {
+    bool builtin_words(written& to, const text& word) {
         builtin_type builtin;
         if (!builtin.take(word)) return false;
         begin_name(to);
@@ -21841,7 +21919,7 @@ private:
     }
 
     // Whether `word` is a part of the name that is there only for the linker.
-    bool is_inline_namespace(const written& to, text word, std::size_t behind) const {
+    bool is_inline_namespace(const written& to, const text& word, std::size_t behind) const {
         if (!type_.substr(behind).starts_with("::")) return false;
         const text name = to.out.view().substr(to.name_begin);
         if (is_listed(name, "allocscope:: fmt:: msgpack:: toml:: boost::log::") &&
@@ -21860,7 +21938,7 @@ private:
     }
 
     // "8ul" is written as "8".
-    static text without_literal_suffix(text word) noexcept {
+    static text without_literal_suffix(const text& word) noexcept {
         if (word.front() < '0' || word.front() > '9') return word;
         const text digits = word.substr(0, word.find_last_not_of("ulUL") + 1);
         return digits.find_first_not_of("0123456789") == no_position ? digits : word;
@@ -21919,7 +21997,7 @@ private:
     }
 
     void parentheses(written& to, int depth) {
-        if (is_next(anonymous_namespace)) {
+        if (is_next(anonymous_namespace.data())) {
             if (!to.is_after_colons()) begin_name(to);
             return copy_until(to, at_ + anonymous_namespace.size());
         }
@@ -22038,35 +22116,25 @@ inline text without_unnamed_namespaces(arena& memory, text type) {
     return type;
 }
 
+constexpr word_meaning integers[] = {{"size_t uint64_t uintptr_t", "unsigned long"},
+                                     {"ssize_t ptrdiff_t int64_t intptr_t", "long"},
+                                     {"int8_t", "signed char"},
+                                     {"uint8_t", "unsigned char"},
+                                     {"int16_t", "short"},
+                                     {"uint16_t", "unsigned short"},
+                                     {"int32_t", "int"},
+                                     {"uint32_t", "unsigned int"}};
+
 // What compilers describe for an integer of the C library, with or without std::: `unsigned char`
 // for uint8_t; "" for any other name. Linux x86_64 has one meaning for each of these names.
 inline text integer_of_alias(text alias) noexcept {
-    constexpr struct {
-        const char* alias;
-        const char* name;
-    } integers[] = {{"size_t", "unsigned long"},
-                    {"ssize_t", "long"},
-                    {"ptrdiff_t", "long"},
-                    {"int8_t", "signed char"},
-                    {"uint8_t", "unsigned char"},
-                    {"int16_t", "short"},
-                    {"uint16_t", "unsigned short"},
-                    {"int32_t", "int"},
-                    {"uint32_t", "unsigned int"},
-                    {"int64_t", "long"},
-                    {"uint64_t", "unsigned long"},
-                    {"uintptr_t", "unsigned long"},
-                    {"intptr_t", "long"}};
     if (!alias.ends_with("_t")) return {};
-    if (alias.starts_with("std::")) alias.remove_prefix(5);
-    for (const auto& each : integers) {
-        if (alias == each.alias) return each.name;
-    }
-    return {};
+    take_start(alias, "std::");
+    return listed_meaning(integers, alias);
 }
 
 // A type as compilers describe it, also in the arguments of a template.
-inline text without_integer_aliases(arena& memory, text type) {
+inline text without_integer_aliases(arena& memory, const text& type) {
     text_out made{memory};
     std::size_t at = 0;
     while (at < type.size()) {
@@ -22097,19 +22165,19 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Whether a component is a lambda, as g++, clang++ and LLVM's demangler write it.
-inline bool is_lambda(text component) noexcept {
+inline bool is_lambda(const text& component) noexcept {
     return !listed_start(component, "{lambda <lambda 'lambda $_").empty();
 }
 
 // The qualifiers at the beginning: " const &" for " const & [clone .cold]".
-ALLOCSCOPE_INLINE text leading_qualifiers(text behind) noexcept {
+ALLOCSCOPE_INLINE text leading_qualifiers(const text& behind) noexcept {
     const std::size_t mark = behind.find_first_not_of("&aceilnostv ");
     return behind.substr(0, mark != no_position && mark != 0 ? mark - 1 : mark);
 }
 
 // Returns the function unchanged if its name is not understood. The result lives in the arena or is
 // a view of the input.
-inline text pretty_function(arena& memory, text function) {
+inline text pretty_function(arena& memory, const text& function) {
     const function_name name = parse_function_name(memory, function);
     if (!name.is_known()) return function;
     text_out spelled{memory};
@@ -22162,7 +22230,7 @@ public:
     ALLOCSCOPE_INLINE explicit kept_texts(arena& kept) noexcept : kept_(kept), texts_(kept) {}
 
     // A zero-terminated copy that lives as long as the arena.
-    text keep(text wanted) {
+    text keep(const text& wanted) {
         if (const text* known = texts_.find(wanted)) return *known;
         const text kept = copy_of(kept_, wanted);
         texts_[kept] = kept;
@@ -22205,16 +22273,18 @@ public:
           types_(texts.memory()) {}
 
     // The only copy of an equal text.
-    const char* keep(text wanted) { return wanted.empty() ? "" : texts_.keep(wanted).data(); }
+    const char* keep(const text& wanted) {
+        return wanted.empty() ? "" : texts_.keep(wanted).data();
+    }
 
     // The function as people write it.
-    const char* pretty_function(text function) {
+    const char* pretty_function(const text& function) {
         const auto known = functions_.insert(function.data());
         if (known.is_new) known.value = keep(symbolize::pretty_function(scratch_, function));
         return known.value;
     }
 
-    const char* tidy_path(text path) {
+    const char* tidy_path(const text& path) {
         const auto known = paths_.insert(path.data());
         if (known.is_new) known.value = keep(symbolize::tidy_path(scratch_, path));
         return known.value;
@@ -22299,6 +22369,11 @@ struct type_answer {
     // constructor is called; "[app::failure]" likewise, as an exception. path_components may also
     // be a text. "": there is no candidate.
     text candidate = {};
+
+    // The source says it.
+    void set_source_text(const text& type, bool of_array) noexcept {
+        *this = {type, type_evidence::source_text, of_array};
+    }
 
     ALLOCSCOPE_PURE bool is_known() const noexcept { return evidence != type_evidence::none; }
 
@@ -22534,7 +22609,7 @@ constexpr std::size_t longest_mangled_name = 4096;
 constexpr std::uint64_t longest_expansion = std::uint64_t{1} << 22;
 
 // Where the reference ends whose number is at `at`, the "1" of "S1_"; 0: it is none.
-inline std::size_t read_reference(text name, std::size_t at, std::uint64_t& part) noexcept {
+inline std::size_t read_reference(const text& name, std::size_t at, std::uint64_t& part) noexcept {
     std::size_t end = at;
     for (; end < name.size() && part < longest_expansion; ++end) {
         const char digit = name[end];
@@ -22554,7 +22629,7 @@ inline std::size_t read_reference(text name, std::size_t at, std::uint64_t& part
 // "DpOT0_", each argument is written once, so all together are as short as any other reference;
 // but what follows a template in it, "DpT_I...E", is repeated. Identifiers that look like any of
 // these make the estimate larger.
-inline bool has_short_expansion(text name) noexcept {
+inline bool has_short_expansion(const text& name) noexcept {
     struct {
         std::uint64_t part;
         std::uint64_t length;  // of everything before the first reference to the part
@@ -22606,7 +22681,7 @@ inline bool has_short_expansion(text name) noexcept {
     return length <= longest_expansion;
 }
 
-inline bool is_demanglable(text name) noexcept {
+inline bool is_demanglable(const text& name) noexcept {
     return name.size() <= longest_mangled_name && name.starts_with("_Z") &&
            has_short_expansion(name);
 }
@@ -22772,7 +22847,7 @@ private:
     }
 
     // Writes the enclosing names, each followed by "::". Returns the innermost.
-    text write_scope(text_out& out, const debug_unit& unit, std::uint64_t entry, text plain,
+    text write_scope(text_out& out, const debug_unit& unit, std::uint64_t entry, const text& plain,
                      int nesting) {
         text scopes[most_scopes];  // the innermost first
         std::size_t count = 0;
@@ -22842,10 +22917,10 @@ public:
     }
 
     // A type or a namespace, by its own name: "widget" for app::widget<int>.
-    ALLOCSCOPE_INLINE bool has(text name) const { return names_.find(name) != nullptr; }
+    ALLOCSCOPE_INLINE bool has(const text& name) const { return names_.find(name) != nullptr; }
 
     // Whether only classes with template arguments have this name.
-    bool is_template(text name) const {
+    bool is_template(const text& name) const {
         const named_type* type = all(name);
         if (type == nullptr) return false;
         while (type != nullptr && type->whole.contains("<")) type = type->next;
@@ -22858,7 +22933,7 @@ public:
     // What the name means in `function`, which has its scopes before it: the name with the
     // namespaces and classes around it. The innermost scope is searched first. "" if the meaning is
     // not certain.
-    text qualified(text name, text function) const {
+    text qualified(const text& name, const text& function) const {
         text found;
         std::size_t scope_bytes = 0;
         for (const named_type* type = all(name); type != nullptr; type = type->next) {
@@ -22884,7 +22959,7 @@ public:
     // The only type with that name, with its scopes; "" if there are several, or if it is not
     // certain. A `using` or a base class can make it visible anywhere. With a function, those in
     // scopes around it count as one.
-    text only(text name, text function = {}) const {
+    text only(const text& name, text function = {}) const {
         const named_type* const first = all(name);
         for (const named_type* type = first; type != nullptr; type = type->next) {
             const bool is_same = type->qualified == first->qualified;
@@ -22897,7 +22972,7 @@ public:
 
     // Whether all types with that path are classes or enumerations whose sizes are known. Those of
     // app::chain<int>::node and app::chain<char>::node have the path "app::chain::node".
-    bool are_classes(text path) const {
+    bool are_classes(const text& path) const {
         const std::size_t colons = path.rfind(':');
         const text own = path.substr(colons == text::npos ? 0 : colons + 1);
         const text scope = path.substr(0, colons == text::npos ? 0 : colons - 1);
@@ -22912,7 +22987,7 @@ public:
     }
 
     // Whether people leave out the last scope of that path. Compilers say so with DWARF 5.
-    bool is_inline_namespace(text path) const {
+    bool is_inline_namespace(const text& path) const {
         if (!has_inline_namespaces_) return false;
         const std::size_t colon = path.rfind(':');
         const named_type* type = all(path.substr(colon == text::npos ? 0 : colon + 1));
@@ -22921,7 +22996,7 @@ public:
     }
 
     // All types with that name. The name has no template arguments. Null: there are none.
-    const named_type* all(text name) const {
+    const named_type* all(const text& name) const {
         const named_type* const* first = names_.find(name);
         return first != nullptr ? *first : nullptr;
     }
@@ -23020,19 +23095,19 @@ private:
         return true;
     }
 
-    static bool is_seen(const named_type& type, text name, text function) noexcept {
+    static bool is_seen(const named_type& type, const text& name, const text& function) noexcept {
         if (type.qualified.empty() || function.empty()) return false;
         return is_around(type.qualified.substr(0, type.qualified.size() - name.size()), function);
     }
 
     // A type in a template or a function is meant only there. Some scopes have no names.
-    static bool may_be_within(text scope, text function) noexcept {
+    static bool may_be_within(const text& scope, const text& function) noexcept {
         return scope.empty() || scope.ends_with("::") || scope.contains("::::") ||
                is_around(scope, function);
     }
 
     // Returns the new entry; null if there is an equal one.
-    named_type* add(arena& memory, text own, const named_type& type) {
+    named_type* add(arena& memory, const text& own, const named_type& type) {
         has_sizes_ = has_sizes_ || type.bytes != 0;
         has_inline_namespaces_ = has_inline_namespaces_ || type.is_inline;
         const auto known = names_.insert(own);
@@ -23162,35 +23237,37 @@ enum class size_fit {
     other
 };
 
+struct arithmetic_type {
+    const char* name;
+    std::uint8_t bytes;
+};
+
+constexpr arithmetic_type arithmetic_types[] = {
+    {"bool", 1},         {"char", 1},           {"signed char", 1}, {"unsigned char", 1},
+    {"short", 2},        {"unsigned short", 2}, {"int", 4},         {"unsigned", 4},
+    {"unsigned int", 4}, {"wchar_t", 4},        {"char32_t", 4},    {"float", 4},
+    {"long", 8},         {"unsigned long", 8},  {"long long", 8},   {"unsigned long long", 8},
+    {"double", 8},       {"long double", 16},   {"std::byte", 1},   {"_Bool", 1}};
+
 // The size of a pointer or of an arithmetic type, as pretty_type, C or a program spells it; 0: it
 // is neither.
 inline std::uint64_t bytes_of_plain_type(text type) noexcept {
-    // Not static: g++ would give it a symbol that keeps a plugin mapped after dlclose.
-    constexpr struct {
-        const char* name;
-        std::uint8_t bytes;
-    } arithmetic[] = {
-        {"bool", 1},         {"char", 1},           {"signed char", 1}, {"unsigned char", 1},
-        {"short", 2},        {"unsigned short", 2}, {"int", 4},         {"unsigned", 4},
-        {"unsigned int", 4}, {"wchar_t", 4},        {"char32_t", 4},    {"float", 4},
-        {"long", 8},         {"unsigned long", 8},  {"long long", 8},   {"unsigned long long", 8},
-        {"double", 8},       {"long double", 16},   {"std::byte", 1},   {"_Bool", 1}};
     if (type.ends_with("*")) return sizeof(void*);
     if (const text integer = integer_of_alias(type); !integer.empty()) type = integer;
-    for (const auto& each : arithmetic) {
+    for (const arithmetic_type& each : arithmetic_types) {
         if (type == each.name) return each.bytes;
     }
     return 0;
 }
 
 // Whether a word is that of an arithmetic type, perhaps one that the C library declares.
-inline bool is_number_type(text word) noexcept {
-    return builtin_type{}.take(word) || !integer_of_alias(word).empty();
+inline bool is_number_type(const text& word) noexcept {
+    return is_builtin_word(word) || !integer_of_alias(word).empty();
 }
 
 // `type` is spelled as by a demangler or in a source file. A class inside a function is looked up
 // by its own name, because the debug information does not have the parameters of that function.
-inline size_fit compare_size(arena& memory, text type, const type_names& known,
+inline size_fit compare_size(arena& memory, const text& type, const type_names& known,
                              std::uint64_t block_bytes) {
     const std::uint64_t plain = bytes_of_plain_type(type);
     if (plain != 0) return plain == block_bytes ? size_fit::same : size_fit::other;
@@ -23328,7 +23405,7 @@ ALLOCSCOPE_HIDDEN inline constexpr const char* names_of_system_libraries[] = {
 // Whether a file is a library of the C and C++ implementation, or of a compiler's runtime, or the
 // loader, by its name. No row needs a line of these, so their debug information is not read even if
 // it is installed.
-inline bool is_system_library(text path) noexcept {
+inline bool is_system_library(const text& path) noexcept {
     const text file = file_name_of(path);
     for (const char* name : names_of_system_libraries) {
         if (file.starts_with(name)) return true;
@@ -23374,7 +23451,7 @@ public:
 
     // Looks a name up in a function, which is given by its entry and may be inlined. Returns "" if
     // the meaning is not certain.
-    text of_name(std::uint64_t function, text name, asked_name wanted) {
+    text of_name(std::uint64_t function, const text& name, asked_name wanted) {
         if (wanted == asked_name::result) return spelled(result_of(function), 0);
         const text first = name.substr(0, name.find_first_of(":.-"));
         std::uint64_t scope = function;
@@ -23404,7 +23481,7 @@ public:
     // What a function makes whose own name is `own`: its class if it is a constructor, or else what
     // it returns. "" if that is not certain, or if the function has another name. If `own` is "",
     // only constructors count.
-    text made_by(std::uint64_t function, text own) {
+    text made_by(std::uint64_t function, const text& own) {
         text name;
         std::uint64_t result = 0;
         std::uint64_t last = 0;
@@ -23472,7 +23549,7 @@ private:
     // Searches all entries that describe the function or class `scope`, and then, for a type, its
     // base classes and inline namespaces. Then sets `scope` to the function or class around it, or
     // to 0 if there is none.
-    found_type look_up(std::uint64_t& scope, text name, asked_name wanted, int depth = 0) {
+    found_type look_up(std::uint64_t& scope, const text& name, asked_name wanted, int depth = 0) {
         found_type found;
         list<std::uint64_t> bases{memory_};
         std::uint64_t last = 0;
@@ -23497,8 +23574,8 @@ private:
 
     bool is_instance(std::uint64_t entry) { return read(entry).name.contains("<"); }
 
-    void look_at_children(std::uint64_t scope, text name, asked_name wanted, found_type& found,
-                          list<std::uint64_t>& bases) {
+    void look_at_children(std::uint64_t scope, const text& name, asked_name wanted,
+                          found_type& found, list<std::uint64_t>& bases) {
         const debug_unit& unit = *units_.unit_of_entry(scope);
         entry_walker walker = unit.walk(scope);
         std::int64_t open = 1;  // children at this depth are its own, or those of its blocks
@@ -23555,7 +23632,7 @@ private:
     }
 
     // `name` begins with `first`, which has the type `type`; the rest are members. 0: unknown.
-    std::uint64_t member_type(std::uint64_t type, text name, text first) {
+    std::uint64_t member_type(std::uint64_t type, const text& name, const text& first) {
         for (text rest = name.substr(first.size()); !rest.empty();) {
             const bool is_type = rest.starts_with(":");
             const bool is_pointed = rest.starts_with("-");
@@ -23700,37 +23777,38 @@ enum class name_kind {
 };
 
 // Whether a source file is compiled as C, as compilers conclude from its name.
-ALLOCSCOPE_INLINE bool is_c_source(text file) noexcept {
+ALLOCSCOPE_INLINE bool is_c_source(const text& file) noexcept {
     return file.ends_with(".c");
 }
 
 // What the debug information around the frame says about types.
 struct type_knowledge {
-    name_kind (*kind)(void* context, text name) = nullptr;  // null: every name is believed
+    name_kind (*kind)(void* context, const text& name) = nullptr;  // null: every name is believed
     void* context = nullptr;
     // What the name means in `function`, which is given by its qualified name: the name with its
     // scopes; "" if that is not certain.
-    text (*qualified)(void* context, text name, text function) = nullptr;
+    text (*qualified)(void* context, const text& name, const text& function) = nullptr;
     // The only type with that name, with its scopes; "" if that is not certain.
-    text (*only)(void* context, text name, text function) = nullptr;
+    text (*only)(void* context, const text& name, const text& function) = nullptr;
     // The size of the types with that name in bytes; 0: one of them is an alias, or of another or
     // unknown size. Null: no size is known.
-    std::uint64_t (*bytes)(void* context, text name) = nullptr;
+    std::uint64_t (*bytes)(void* context, const text& name) = nullptr;
     // Whether only classes and enumerations have that path, which is without template arguments.
     // Null: that is not known.
-    bool (*are_classes)(void* context, text path) = nullptr;
+    bool (*are_classes)(void* context, const text& path) = nullptr;
     // What a name stands for in the frame's function: a template parameter, an alias, or a member
     // of one of these ("T::value"); for a variable, its type. "" if that is not certain. Null:
     // there is no such information.
-    text (*meaning)(void* context, text name, asked_name wanted, arena& memory) = nullptr;
+    text (*meaning)(void* context, const text& name, asked_name wanted, arena& memory) = nullptr;
     // What a constructor or function named `own` makes that the frame's function calls at the first
     // of these places where that is certain; "" if it is at none. If `own` is "", the classes of
     // all constructors at the first place that has any: "app::part, std::string". The file is that
     // of the frame.
-    text (*made)(void* context, text own, const source_places& places, arena& memory) = nullptr;
+    text (*made)(void* context, const text& own, const source_places& places,
+                 arena& memory) = nullptr;
     // Whether the frame's function has, for a place in the source, code that calls the same as the
     // frame. Null: that is not known.
-    bool (*has_call_at)(void* context, text file, int line, int column) = nullptr;
+    bool (*has_call_at)(void* context, const text& file, int line, int column) = nullptr;
     // The source is C: where an alias is visible, only the function can have a variable with its
     // name.
     bool is_c = false;
@@ -23738,46 +23816,57 @@ struct type_knowledge {
     const list<const source_outline*>* files = nullptr;
 
     // What the functions above say, or the least that is certain without them.
-    name_kind kind_of(text name) const;
-    text qualified_in(text name, text function) const;
-    text only_of(text name, text function = {}) const;
-    std::uint64_t bytes_of(text name) const;
-    bool are_known_classes(text path) const;
-    text meaning_of(text name, asked_name wanted, arena& memory) const;
-    text made_by(text own, const source_places& places, arena& memory) const;
-    bool may_call_at(text file, int line, int column) const;
+    name_kind kind_of(const text& name) const;
+    text qualified_in(const text& name, const text& function) const;
+    text only_of(const text& name, const text& function = {}) const;
+    std::uint64_t bytes_of(const text& name) const;
+    bool are_known_classes(const text& path) const;
+    text meaning_of(const text& name, asked_name wanted, arena& memory) const;
+    text made_by(const text& own, const source_places& places, arena& memory) const;
+    // The same at the place of the frame only.
+    text made_at(const code_frame& frame, const text& own, arena& memory) const;
+    bool may_call_at(const text& file, int line, int column) const;
 
     // What is known where the code is that of another frame or function.
     type_knowledge elsewhere() const noexcept {
         type_knowledge less = *this;
-        less.meaning = nullptr;
-        less.made = nullptr;
+        less.forget_frame();
         return less;
+    }
+    void forget_frame() noexcept {
+        meaning = nullptr;
+        made = nullptr;
     }
 };
 
-inline name_kind type_knowledge::kind_of(text name) const {
+inline name_kind type_knowledge::kind_of(const text& name) const {
     return kind != nullptr ? kind(context, name) : name_kind::believed;
 }
-inline text type_knowledge::qualified_in(text name, text function) const {
+inline text type_knowledge::qualified_in(const text& name, const text& function) const {
     return qualified != nullptr ? qualified(context, name, function) : text{};
 }
-inline text type_knowledge::only_of(text name, text function) const {
+inline text type_knowledge::only_of(const text& name, const text& function) const {
     return only != nullptr ? only(context, name, function) : text{};
 }
-inline std::uint64_t type_knowledge::bytes_of(text name) const {
+inline std::uint64_t type_knowledge::bytes_of(const text& name) const {
     return bytes != nullptr ? bytes(context, name) : 0;
 }
-inline bool type_knowledge::are_known_classes(text path) const {
+inline bool type_knowledge::are_known_classes(const text& path) const {
     return are_classes != nullptr && are_classes(context, path);
 }
-inline text type_knowledge::meaning_of(text name, asked_name wanted, arena& memory) const {
+inline text type_knowledge::meaning_of(const text& name, asked_name wanted, arena& memory) const {
     return meaning != nullptr ? meaning(context, name, wanted, memory) : text{};
 }
-inline text type_knowledge::made_by(text own, const source_places& places, arena& memory) const {
+inline text type_knowledge::made_by(const text& own, const source_places& places,
+                                    arena& memory) const {
     return made != nullptr ? made(context, own, places, memory) : text{};
 }
-inline bool type_knowledge::may_call_at(text file, int line, int column) const {
+inline text type_knowledge::made_at(const code_frame& frame, const text& own, arena& memory) const {
+    const line_and_column place{static_cast<std::uint32_t>(frame.line),
+                                static_cast<std::uint32_t>(frame.column)};
+    return made_by(own, {&place, 1}, memory);
+}
+inline bool type_knowledge::may_call_at(const text& file, int line, int column) const {
     return has_call_at == nullptr || has_call_at(context, file, line, column);
 }
 
@@ -24479,7 +24568,7 @@ ALLOCSCOPE_HIDDEN inline constexpr const char* names_of_malloc_family[] = {
     "aligned_alloc", "memalign", "strdup",  "strndup"};
 
 // Whether a demangled name is that of operator new, or of one of malloc's family.
-inline bool is_allocating(text name) noexcept {
+inline bool is_allocating(const text& name) noexcept {
     for (const char* each : names_of_malloc_family) {
         if (name == each) return true;
     }
@@ -24594,7 +24683,7 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Whether two names are equal but for references.
-inline bool are_equal_values(text a, text b) {
+inline bool are_equal_values(const text& a, const text& b) {
     std::size_t at = 0;
     for (const char letter : b) {
         if (letter == '&' || letter == ' ') continue;
@@ -24975,7 +25064,7 @@ private:
         return length == detail::longest_text ? text{} : text{section_text, length};
     }
 
-    static void write_folder(text_out& out, text folder) {
+    static void write_folder(text_out& out, const text& folder) {
         out << folder;
         if (!folder.empty() && folder.back() != '/') out << '/';
     }
@@ -25106,8 +25195,8 @@ public:
     // of the inlined call `call` (its number + 1; 0: the function itself). Lines less than `least`
     // do not count. 0: there is none. `column` gets that of the row; 0: it belongs to an
     // inlined call.
-    std::uint64_t before(std::size_t call, std::uint64_t line, text file, std::uint64_t least = 1,
-                         std::uint64_t* column = nullptr) const {
+    std::uint64_t before(std::size_t call, std::uint64_t line, const text& file,
+                         std::uint64_t least = 1, std::uint64_t* column = nullptr) const {
         const line_table::row* at = at_;
         for (std::size_t i = 0; at != nullptr && i < most_rows; ++i, --at) {
             if (rows_.address_of(*at) < function_.low) break;
@@ -25117,7 +25206,7 @@ public:
         }
         return 0;
     }
-    std::uint64_t behind(std::size_t call, std::uint64_t line, text file) const {
+    std::uint64_t behind(std::size_t call, std::uint64_t line, const text& file) const {
         const line_table::row* at = at_;
         for (std::size_t i = 0; at != nullptr && i < most_rows; ++i) {
             if (++at == rows_.end || rows_.address_of(*at) >= function_.high) break;
@@ -25209,7 +25298,7 @@ public:
         std::uint64_t end;
     };
     // The first piece behind another one, or of the function if that is null.
-    code_piece next_piece(const line_table::row* behind, text file,
+    code_piece next_piece(const line_table::row* behind, const text& file,
                           const source_places& places) const {
         const line_table::row* at =
             behind != nullptr ? behind + 1 : rows_.last_before(function_.low);
@@ -25233,7 +25322,7 @@ private:
 
     // The line of `call` while the row's code runs: the row's line, or the line of a call inlined
     // there.
-    std::uint64_t line_at(const line_table::row& row, std::size_t call, text file,
+    std::uint64_t line_at(const line_table::row& row, std::size_t call, const text& file,
                           std::uint64_t* column = nullptr) const {
         std::uint64_t number = row.file;
         std::uint64_t line = row.line;
@@ -25484,10 +25573,10 @@ public:
         return find(functions_, address);
     }
     // The linked address; 0 if no function has this name. Reads all names.
-    std::uint64_t address_of(text function) const;
+    std::uint64_t address_of(const text& function) const;
     // The first function of a class that begins behind a linked address; 0: none. `mangled` is the
     // name of the class without "_ZN". Reads all names.
-    std::uint64_t member_behind(std::uint64_t address, text mangled) const;
+    std::uint64_t member_behind(std::uint64_t address, const text& mangled) const;
     ALLOCSCOPE_INLINE found_symbol object_at(std::uint64_t address) const {
         return find(objects_, address);
     }
@@ -25608,7 +25697,7 @@ ALLOCSCOPE_NOINLINE found_symbol symbol_index::find(const address_ranges& index,
     return {name, address - range->low};
 }
 
-ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::address_of(text function) const {
+ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::address_of(const text& function) const {
     detail::want(late_names_, 0, names_.size);
     for (const address_range& range : functions_.all()) {
         if (function == detail::text_at(names_, range.value)) return range.low;
@@ -25617,7 +25706,7 @@ ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::address_of(text function) const 
 }
 
 ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::member_behind(std::uint64_t address,
-                                                              text mangled) const {
+                                                              const text& mangled) const {
     detail::want(late_names_, 0, names_.size);
     for (std::size_t i = functions_.walk_to(address).next; i < functions_.all().size(); ++i) {
         const address_range& range = functions_.all()[i];
@@ -25665,12 +25754,13 @@ public:
     }
 
     // The linked address; 0 if no function has this name. Reads all names.
-    ALLOCSCOPE_INLINE std::uint64_t address_of(text function) const {
+    ALLOCSCOPE_INLINE std::uint64_t address_of(const text& function) const {
         const std::uint64_t told = told_.address_of(function);
         return told == 0 && hidden_ != nullptr ? hidden_->address_of(function) : told;
     }
 
-    ALLOCSCOPE_INLINE std::uint64_t member_behind(std::uint64_t address, text mangled) const {
+    ALLOCSCOPE_INLINE std::uint64_t member_behind(std::uint64_t address,
+                                                  const text& mangled) const {
         return told_.member_behind(address, mangled);
     }
 
@@ -26007,12 +26097,13 @@ public:
     }
 
     // The address at which a function of the symbol table begins; 0 if it is not there.
-    ALLOCSCOPE_INLINE std::uint64_t address_of(text function) {
+    ALLOCSCOPE_INLINE std::uint64_t address_of(const text& function) {
         return is_readable() ? symbols().address_of(function) : 0;
     }
 
     // See symbol_index.
-    ALLOCSCOPE_INLINE std::uint64_t member_behind(std::uint64_t linked_address, text mangled) {
+    ALLOCSCOPE_INLINE std::uint64_t member_behind(std::uint64_t linked_address,
+                                                  const text& mangled) {
         return is_readable() ? symbols().member_behind(linked_address, mangled) : 0;
     }
 
@@ -26049,8 +26140,8 @@ public:
 
     // The meaning of a name in the function at an address. `function` is the name of the function
     // in a frame. "" if the meaning is not certain.
-    text meaning_at(std::uint64_t linked_address, text function, text name, asked_name wanted,
-                    arena& memory) {
+    text meaning_at(std::uint64_t linked_address, const text& function, const text& name,
+                    asked_name wanted, arena& memory) {
         const described_function found = function_at(linked_address);
         if (found.range == nullptr) return {};
         const std::size_t inlined = inlined_as(found, linked_address, function);
@@ -26063,8 +26154,8 @@ public:
     // address: the only type that a constructor or function named `own` makes which is called or
     // inlined there. If `own` is "", the classes of all constructors there: "app::part, app::lid".
     // "" if no place tells it.
-    text made_at(std::uint64_t linked_address, text function, text file,
-                 const source_places& places, text own, arena& memory) {
+    text made_at(std::uint64_t linked_address, const text& function, const text& file,
+                 const source_places& places, const text& own, arena& memory) {
         const described_function found = function_at(linked_address);
         if (found.range == nullptr) return {};
         const inlined_calls& calls = *found.calls;
@@ -26132,7 +26223,7 @@ public:
     }
 
     // Whether the function around a call has, for a place in the source, code that calls the same.
-    bool has_call_at(std::uint64_t linked_address, text file, int line, int column) {
+    bool has_call_at(std::uint64_t linked_address, const text& file, int line, int column) {
         const described_function found = function_at(linked_address);
         if (found.range == nullptr) return true;
         const machine_code& code = functions().code();
@@ -26196,7 +26287,7 @@ private:
 
     // The number + 1 of the call inlined at an address that has this name; 0: the function itself.
     static std::size_t inlined_as(const described_function& found, std::uint64_t address,
-                                  text function) {
+                                  const text& function) {
         const inlined_calls& calls = *found.calls;
         std::size_t i = calls.innermost_at(address);
         while (i != 0 && found.names->of(calls[i - 1].entry).function.data() != function.data()) {
@@ -26339,7 +26430,7 @@ private:
     }
 
     // Whether a function is a part of a container that asks for elements.
-    static bool asks_for_elements(text function) {
+    static bool asks_for_elements(const text& function) {
         for (const char* part : parts_that_ask_for_elements) {
             if (function.contains(part)) return true;
         }
@@ -26419,7 +26510,7 @@ private:
     }
 
     // "load.cold" is a part of "load".
-    static ALLOCSCOPE_INLINE bool is_part_of(text symbol, text whole) {
+    static ALLOCSCOPE_INLINE bool is_part_of(const text& symbol, const text& whole) {
         return !whole.empty() && symbol.size() > whole.size() && symbol[whole.size()] == '.' &&
                symbol.starts_with(whole);
     }
@@ -26796,7 +26887,7 @@ private:
 
     // /proc/self/exe opens the running file, even if another file has its name now, or if its path
     // is longer than a path may be.
-    static void name_main(arena& memory, loaded_module& module, text mapped) {
+    static void name_main(arena& memory, loaded_module& module, const text& mapped) {
         const detail::file_reader running{"/proc/self/exe"};
         const bool is_running_file = module.inode == 0 || running.identity().inode == module.inode;
         if (running.is_open() && is_running_file) {
@@ -27119,7 +27210,7 @@ public:
     kept_texts& texts() noexcept { return texts_; }
 
     // Whether the module of a location is the program itself.
-    bool is_program(text module) const {
+    bool is_program(const text& module) const {
         if (detail::names_another_process()) {
             const detail::met_module* program = detail::modules_at_start.at(0);
             return program != nullptr && module == text{program->path};
@@ -27385,8 +27476,9 @@ public:
 
     // `type` is a text of the book, in which equal texts are one copy. `is_new`: the answer is that
     // of the unit alone.
-    symbolize::size_fit& compare(arena& scratch, text type, const symbolize::type_names& known,
-                                 std::uint64_t bytes, bool& is_new) {
+    symbolize::size_fit& compare(arena& scratch, const text& type,
+                                 const symbolize::type_names& known, std::uint64_t bytes,
+                                 bool& is_new) {
         const auto fit = fits_.insert({{&known, type.data(), bytes}});
         is_new = fit.is_new;
         if (is_new) fit.value = symbolize::compare_size(scratch, type, known, bytes);
@@ -27440,7 +27532,7 @@ struct described_sizes {
         return described_types_at(symbols, stack, address);
     }
 
-    symbolize::size_fit fit_at(const named_stack& stack, std::uintptr_t address, text type,
+    symbolize::size_fit fit_at(const named_stack& stack, std::uintptr_t address, const text& type,
                                std::uint64_t bytes) const {
         const symbolize::type_names* known = types_at(stack, address);
         return known != nullptr ? symbolize::compare_size(scratch, type, *known, bytes)
@@ -27450,7 +27542,7 @@ struct described_sizes {
     // The same for a candidate, a text of the book, at the frame that asked for the memory. A
     // compiler may describe a class only in the unit of its constructors or of its first virtual
     // function.
-    symbolize::size_fit fit_of_candidate(const named_stack& stack, text type,
+    symbolize::size_fit fit_of_candidate(const named_stack& stack, const text& type,
                                          std::uint64_t bytes) const {
         std::uint64_t asking = stack.asking_address();
         bool is_certain = true;
@@ -27480,7 +27572,7 @@ struct described_sizes {
     }
 
     // The same for the stack's own type, at the frame that asked for the memory.
-    symbolize::size_fit fit_of_answer(const named_stack& stack, text type,
+    symbolize::size_fit fit_of_answer(const named_stack& stack, const text& type,
                                       std::uint64_t bytes) const {
         const symbolize::type_names* known = types_at(stack, stack.asking_address());
         bool is_new = false;
@@ -27530,7 +27622,7 @@ private:
         asked.is_known = true;
         return asked.known;
     }
-    static symbolize::name_kind kind(void* place, text name) {
+    static symbolize::name_kind kind(void* place, const text& name) {
         const symbolize::type_names* known = types(place);
         if (known == nullptr) return symbolize::name_kind::unknown;
         if (!known->has(name)) {
@@ -27541,15 +27633,15 @@ private:
         return known->is_template(name) ? symbolize::name_kind::class_template
                                         : symbolize::name_kind::type;
     }
-    static text qualified(void* place, text name, text function) {
+    static text qualified(void* place, const text& name, const text& function) {
         const symbolize::type_names* known = types(place);
         return known != nullptr ? known->qualified(name, function) : text{};
     }
-    static text only(void* place, text name, text function) {
+    static text only(void* place, const text& name, const text& function) {
         const symbolize::type_names* known = types(place);
         return known != nullptr ? known->only(name, function) : text{};
     }
-    static std::uint64_t bytes(void* place, text name) {
+    static std::uint64_t bytes(void* place, const text& name) {
         const symbolize::type_names* known = types(place);
         const symbolize::named_type* each = known != nullptr ? known->all(name) : nullptr;
         const std::uint64_t bytes = each != nullptr ? each->bytes : 0;
@@ -27558,22 +27650,24 @@ private:
         }
         return bytes;
     }
-    static bool are_classes(void* place, text path) {
+    static bool are_classes(void* place, const text& path) {
         const symbolize::type_names* known = types(place);
         return known != nullptr && known->are_classes(path);
     }
-    static bool has_call_at(void* place, text file, int line, int column) {
+    static bool has_call_at(void* place, const text& file, int line, int column) {
         const asked_place& asked = found(place);
         return asked.object != nullptr &&
                asked.object->has_call_at(asked.address, file, line, column);
     }
-    static text made(void* place, text own, const symbolize::source_places& places, arena& memory) {
+    static text made(void* place, const text& own, const symbolize::source_places& places,
+                     arena& memory) {
         const asked_place& asked = found(place);
         if (asked.object == nullptr) return {};
         return asked.object->made_at(asked.address, asked.function, asked.file, places, own,
                                      memory);
     }
-    static text meaning(void* place, text name, symbolize::asked_name wanted, arena& memory) {
+    static text meaning(void* place, const text& name, symbolize::asked_name wanted,
+                        arena& memory) {
         const asked_place& asked = found(place);
         if (asked.object == nullptr) return {};
         return asked.object->meaning_at(asked.address, asked.function, name, wanted, memory);
@@ -27626,12 +27720,12 @@ struct token_list {
 };
 
 ALLOCSCOPE_PURE inline bool is_word(const text& token) noexcept {
-    return !token.empty() && is_name_character(token[0]) && !(token[0] >= '0' && token[0] <= '9');
+    return !token.empty() && is_name_byte(token[0]) && !(token[0] >= '0' && token[0] <= '9');
 }
 
 class source_lexer {
 public:
-    source_lexer(arena& memory, text source) : source_(source) {
+    source_lexer(arena& memory, const text& source) : source_(source) {
         result_.tokens = list<source_token>{memory};
         result_.macros = list<macro_line>{memory};
         result_.includes = list<text>{memory};
@@ -27674,7 +27768,7 @@ private:
             pass_literal(skip_literal(begin));
         } else if (c >= '0' && c <= '9') {
             at_ = skip_number(begin);
-        } else if (is_name_character(c)) {
+        } else if (is_name_byte(c)) {
             at_ = skip_word(source_, begin);
             const bool is_raw = at_ - begin <= 3 && peek(at_) == '"' && source_[at_ - 1] == 'R';
             if (is_raw) pass_literal(skip_raw_string(at_));
@@ -27826,10 +27920,10 @@ private:
     // Literals are skipped, because "src/*.cpp" contains no comment. The sign in 1'000 begins none.
     ALLOCSCOPE_INLINE bool begins_literal() const noexcept {
         const char c = source_[at_];
-        return c == '"' || (c == '\'' && !is_name_character(source_[at_ - 1]));
+        return c == '"' || (c == '\'' && !is_name_byte(source_[at_ - 1]));
     }
 
-    static text without_blanks(text line) noexcept {
+    static text without_blanks(const text& line) noexcept {
         const std::size_t begin = line.find_first_not_of(" \t");
         return begin == no_position ? text{} : line.substr(begin);
     }
@@ -27837,8 +27931,8 @@ private:
     std::size_t skip_number(std::size_t at) const noexcept {
         for (;; ++at) {
             const char c = peek(at);
-            const bool is_separator = c == '\'' && is_name_character(peek(at + 1));
-            if (!is_name_character(c) && c != '.' && !is_separator) return at;
+            const bool is_separator = c == '\'' && is_name_byte(peek(at + 1));
+            if (!is_name_byte(c) && c != '.' && !is_separator) return at;
         }
     }
 
@@ -27886,7 +27980,7 @@ private:
     token_list result_;
 };
 
-ALLOCSCOPE_NOINLINE token_list read_tokens(arena& memory, text source) {
+ALLOCSCOPE_NOINLINE token_list read_tokens(arena& memory, const text& source) {
     return source_lexer{memory, source}.read();
 }
 
@@ -27918,7 +28012,7 @@ inline std::size_t behind_variable(const list<source_token>& tokens, std::size_t
 }
 
 // The type of a literal without a suffix, or with f; "": another one.
-inline text type_of_literal(text token) noexcept {
+inline text type_of_literal(const text& token) noexcept {
     if (token[0] == '\'') return token.size() == 3 || token[1] == '\\' ? "char" : "";  // 'ab'
     if (token[0] == '"') return "const char*";
     const std::size_t end = token.find_first_not_of("0123456789.");
@@ -27981,12 +28075,19 @@ public:
         : tokens_(tokens), partners_(matching_brackets(memory, tokens)) {}
 
     ALLOCSCOPE_INLINE const list<source_token>& tokens() const noexcept { return tokens_; }
+    const source_token& token(std::size_t at) const noexcept { return tokens_[at]; }
     ALLOCSCOPE_PURE text text_at(std::size_t at) const noexcept { return spelling_at(tokens_, at); }
     // Whether a token is `wanted`, or one of the words in `words`. Not inlined, because unoptimised
     // code has hundreds of these calls.
     ALLOCSCOPE_PURE bool is_at(std::size_t at, const char* wanted) const noexcept;
     ALLOCSCOPE_PURE bool is_any_at(std::size_t at, const char* words) const noexcept;
     ALLOCSCOPE_PURE bool is_word_at(std::size_t at) const noexcept;
+
+    // The text of the file from one token to another.
+    ALLOCSCOPE_PURE text between(std::size_t begin, std::size_t end) const noexcept {
+        const char* const from = text_at(begin).data();
+        return {from, static_cast<std::size_t>(text_at(end).data() - from)};
+    }
 
     // The token that closes the bracket at `at`, or the bracket that the token at `at` closes; 0 if
     // there is none.
@@ -28064,12 +28165,6 @@ struct new_expression {
     std::size_t callee = 0;    // the function that has it as a default argument; 0: none has
     std::size_t function = 0;  // the name of the function, not a lambda, around it; 0: none
     std::size_t outer = 0;     // the brace around that function; 0: there is none
-};
-
-// The last token of an expression, and the number of the expression.
-struct expression_end {
-    std::uint32_t token;
-    std::uint32_t number;
 };
 
 // Where a name is declared: `using name =`, `struct name {`; or the first word of
@@ -28297,7 +28392,7 @@ private:
     // `new (int*)(nullptr)`. `new (x)(y)` may be a y at the place x.
     bool is_no_place(std::size_t close) const {
         const text last = text_at(close - 1);
-        return is_at(close + 2, ")") || is_listed(last, "* >") || builtin_type{}.take(last);
+        return is_at(close + 2, ")") || is_listed(last, "* >") || is_builtin_word(last);
     }
 
     // Whether the tokens after the first name of a type make it a pointer to functions, arrays or
@@ -28328,7 +28423,7 @@ private:
             const text word = text_at(at);
             if (word == "const" || word == "volatile") {
                 found.last = at;
-            } else if (!has_name && builtin_type{}.take(word)) {
+            } else if (!has_name && is_builtin_word(word)) {
                 is_builtin = true;
                 found.last = at;
             } else if (has_name || is_builtin) {
@@ -28380,7 +28475,7 @@ private:
         if (!found.is_of_variable) {
             new_expression inner;
             at = begin;
-            while (builtin_type{}.take(text_at(at))) ++at;
+            while (is_builtin_word(text_at(at))) ++at;
             if (at == begin) at = read_qualified_name(at, inner);
             if (is_any_at(at, ". ->") && file_.is_word_at(begin))
                 at = behind_variable(file_.tokens(), begin);
@@ -28425,6 +28520,24 @@ struct template_header {
     bool shows_arguments = true;  // argument i in a demangled name belongs to parameter i
     std::size_t specialised = 0;  // the "<" of the arguments, if they differ from the parameters
 };
+
+// A parameter of a template.
+struct found_parameter {
+    std::size_t header = 0;  // the number of its header among those around a place, from 1; 0: none
+    std::size_t number = 0;
+};
+
+// The parameter that a name means inside of these headers.
+inline found_parameter find_parameter(const list<const template_header*>& headers,
+                                      const text& name) noexcept {
+    for (std::size_t header = headers.size(); header > 0; --header) {
+        const list<text>& parameters = headers[header - 1]->parameters;
+        for (std::size_t i = 0; i < parameters.size(); ++i) {
+            if (parameters[i] == name) return {header, i};
+        }
+    }
+    return {};
+}
 
 class template_scopes {
 public:
@@ -28663,10 +28776,21 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
+// Neighbours in the list of a file.
+struct expression_run {
+    const new_expression* first;
+    const new_expression* behind;
+
+    ALLOCSCOPE_INLINE const new_expression* begin() const noexcept { return first; }
+    ALLOCSCOPE_INLINE const new_expression* end() const noexcept { return behind; }
+    // Null: there is none, or several.
+    const new_expression* only() const noexcept { return behind == first + 1 ? first : nullptr; }
+};
+
 class source_outline : public bracketed_tokens {
 public:
     // `source` must live as long as the outline.
-    source_outline(arena& memory, text source)
+    source_outline(arena& memory, const text& source)
         : source_outline(memory, read_tokens(memory, source)) {}
     source_outline(const source_outline&) = delete;
     source_outline& operator=(const source_outline&) = delete;
@@ -28682,43 +28806,54 @@ public:
         return expressions_;
     }
 
-    ALLOCSCOPE_INLINE list<const template_header*> headers_around(arena& memory,
-                                                                  std::size_t scope) const {
+    list<const template_header*> headers_around(arena& memory, std::size_t scope) const {
         return scopes_.headers_around(memory, scope);
     }
 
+    // The same for a token in a block.
+    list<const template_header*> headers_at(arena& memory, std::size_t token) const {
+        return headers_around(memory, scope_of(token));
+    }
+
     // The scope of a token in a block.
-    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE std::size_t scope_of(std::size_t at) const noexcept {
+    ALLOCSCOPE_PURE std::size_t scope_of(std::size_t at) const noexcept {
         return scopes_.scope_of(at);
     }
 
     // The number of the first expression that begins at the token or after it.
     std::size_t first_from(std::size_t token) const noexcept {
-        return partition_point_near(last_first_, expressions_.data(), expressions_.size(),
-                                    [&](const new_expression& each) { return each.begin < token; });
+        return first_with(&new_expression::begin, token, last_first_);
+    }
+
+    // The expressions that begin in [begin, end).
+    expression_run expressions_in(std::size_t begin, std::size_t end) const noexcept {
+        const new_expression* const first = expressions_.begin() + first_from(begin);
+        const new_expression* const behind = expressions_.begin() + first_from(end);
+        return {first, behind > first ? behind : first};
+    }
+
+    // The number of the first expression that reaches to the token, or behind it.
+    std::size_t first_reaching(std::size_t token) const noexcept {
+        return first_with(&new_expression::reach, token, last_reaching_);
     }
 
     // The first expression that begins or ends with the token; null if there is none.
     const new_expression* expression_at(std::size_t token) const noexcept {
-        const new_expression* begun = expressions_.begin() + first_from(token);
-        const expression_end* ended =
-            ends_.begin() +
-            partition_point_near(last_end_, ends_.data(), ends_.size(),
-                                 [&](const expression_end& each) { return each.token < token; });
-        const new_expression* first =
-            ended != ends_.end() && ended->token == token ? &expressions_[ended->number] : nullptr;
-        const bool begins = begun != expressions_.end() && begun->begin == token;
-        return begins && (first == nullptr || begun < first) ? begun : first;
+        const new_expression* each = expressions_.begin() + first_reaching(token);
+        for (; each != expressions_.end() && each->begin <= token; ++each) {
+            if (each->begin == token || each->last == token) return each;
+        }
+        return nullptr;
     }
 
-    ALLOCSCOPE_PURE bool is_macro(text name) const noexcept {
+    ALLOCSCOPE_PURE bool is_macro(const text& name) const noexcept {
         return is_known_as(name, macro_name);
     }
 
     ALLOCSCOPE_INLINE const list<macro_line>& macros() const noexcept { return macros_; }
 
     // The only definition of a macro; null: the file does not show what it stands for.
-    const macro_line* definition_of(text macro) const noexcept {
+    const macro_line* definition_of(const text& macro) const noexcept {
         const macro_line* only = nullptr;
         for (const macro_line& each : macros_) {
             if (each.name != macro) continue;
@@ -28732,69 +28867,67 @@ public:
     ALLOCSCOPE_INLINE const list<text>& includes() const noexcept { return includes_; }
 
     // The last declaration of a name, and the one before it; null: there is none.
-    const name_declaration* last_declared(text name) const noexcept {
-        const std::uint32_t* found = declared_.find(name);
-        return found != nullptr ? &declarations_[*found - 1] : nullptr;
+    const name_declaration* last_declared(const text& name) const noexcept {
+        return declaration(known_of(name).declaration);
     }
-    ALLOCSCOPE_INLINE const name_declaration* declared_before(
-        const name_declaration& each) const noexcept {
-        return each.previous != 0 ? &declarations_[each.previous - 1] : nullptr;
+    const name_declaration* declared_before(const name_declaration& each) const noexcept {
+        return declaration(each.previous);
     }
 
     // Whether the file defines a type or a namespace with this name.
-    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_defined(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_defined(const text& name) const noexcept {
         return is_known_as(name, defined_name);
     }
 
-    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_class_template(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_class_template(const text& name) const noexcept {
         return is_known_as(name, template_name);
     }
 
     // Whether `using` or `typedef` declares the name inside a template: it may depend on the
     // parameters.
-    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_template_alias(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_template_alias(const text& name) const noexcept {
         return is_known_as(name, template_alias_name);
     }
 
     // Whether the name is an alias for the type of an expression, which may differ each time.
-    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_alias_of_expression(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_alias_of_expression(const text& name) const noexcept {
         return is_known_as(name, expression_alias_name);
     }
 
     // Whether a function with this name has a `new` in a default argument: `part(int* p = new
     // int);` Compilers place it at the call, which may be `new part`.
-    ALLOCSCOPE_PURE bool has_new_in_default(text name) const noexcept {
+    ALLOCSCOPE_PURE bool has_new_in_default(const text& name) const noexcept {
         return is_known_as(name, defaulting_name);
     }
 
     // Whether the file may declare a function with this name: `part tool(int)`.
-    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool declares_function(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool declares_function(const text& name) const noexcept {
         return is_known_as(name, function_name);
     }
 
     // The only `new` in a default argument of the functions with this name; null: none or several.
-    const new_expression* default_of(text name) const noexcept {
-        const std::uint32_t* found = defaults_.find(name);
-        return found != nullptr && *found != 0 ? &expressions_[*found - 1] : nullptr;
+    const new_expression* default_of(const text& name) const noexcept {
+        const std::uint32_t number = known_of(name).default_argument;
+        return number != 0 && number != several ? &expressions_[number - 1] : nullptr;
     }
 
     // The token with the name of the only class with this name that the file defines; 0: none or
     // several.
-    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE std::size_t class_named(text name) const noexcept {
-        const std::uint32_t* found = classes_.find(name);
-        return found != nullptr ? *found : 0;
+    ALLOCSCOPE_PURE std::size_t class_named(const text& name) const noexcept {
+        const std::uint32_t at = known_of(name).class_name;
+        return at != several ? at : 0;
     }
 
     static constexpr std::uint64_t no_number = ~std::uint64_t{0};
 
     // The number in the only `name = 12;` of the file, or of the only enumerator with that name;
     // no_number: it has another value, or may have one. Null: there is neither.
-    ALLOCSCOPE_INLINE const std::uint64_t* number_of(text name) const noexcept {
-        return numbers_.find(name);
+    const std::uint64_t* number_of(const text& name) const noexcept {
+        return is_known_as(name, number_name) ? &known_of(name).number : nullptr;
     }
 
     // Whether the file uses this name of the standard library without "std::".
-    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_standard_name(text name) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_standard_name(const text& name) const noexcept {
         if (is_known_as(name, class_name)) return false;
         if (is_known_as(name, standard_name)) return true;
         // Hardly anybody gives these names to a class of their own.
@@ -28819,12 +28952,13 @@ public:
         return token_behind(tokens(), line, column, last_token_);
     }
 
-    // The token at a line and column; null: none begins there.
-    const source_token* token_at(int line, int column) const noexcept {
+    // The token at a line and column; tokens().size(): none begins there.
+    std::size_t token_at(int line, int column) const noexcept {
         const std::size_t at = token_from(line, column);
-        if (at == tokens().size()) return nullptr;
-        const source_token& token = tokens()[at];
-        return token.line == line && token.column == column ? &token : nullptr;
+        const std::size_t none = tokens().size();
+        if (at == none) return none;
+        const source_token& found = token(at);
+        return found.line == line && found.column == column ? at : none;
     }
 
 private:
@@ -28834,21 +28968,22 @@ private:
           includes_(read.includes),
           scopes_(memory, *this),
           expressions_(memory),
-          ends_(memory),
           names_(memory),
-          defaults_(memory),
-          classes_(memory),
-          numbers_(memory),
           blocks_(memory),
-          declarations_(memory),
-          declared_(memory) {
+          declarations_(memory) {
         for (const macro_line& macro : macros_) add_meaning(macro.name, macro_name);
         for (std::size_t at = 0; at < tokens().size();) {
             see(at);
             at = scopes_.see(at);
         }
-        sort(ends_,
-             [](const expression_end& a, const expression_end& b) { return a.token < b.token; });
+    }
+
+    // The first expression of which this is not before the token.
+    std::size_t first_with(std::size_t new_expression::*place, std::size_t token,
+                           std::size_t& last) const noexcept {
+        return partition_point_near(
+            last, expressions_.data(), expressions_.size(),
+            [=](const new_expression& each) { return each.*place < token; });
     }
 
     // What this file says about a name.
@@ -28861,14 +28996,40 @@ private:
         expression_alias_name = 32,
         template_name = 64,  // it names a class template
         defaulting_name = 128,
-        function_name = 256  // it may declare a function with this name
+        function_name = 256,  // it may declare a function with this name
+        number_name = 512     // see number_of()
     };
 
-    void add_meaning(text name, unsigned meaning) { names_[name] |= meaning; }
+    static constexpr std::uint32_t several = ~std::uint32_t{0};
 
-    ALLOCSCOPE_PURE bool is_known_as(text name, unsigned meaning) const noexcept {
-        const unsigned* known = names_.find(name);
-        return known != nullptr && (*known & meaning) != 0;
+    struct known_name {
+        unsigned meanings = 0;
+        // Each is 0 if there is none.
+        std::uint32_t class_name = 0;        // the token in the definition of the only class
+        std::uint32_t default_argument = 0;  // the number + 1 of the only expression in one
+        std::uint32_t declaration = 0;       // the number + 1 of the last one
+        std::uint64_t number = 0;
+    };
+
+    const known_name& known_of(const text& name) const noexcept {
+        const known_name* const known = names_.find(name);
+        return known != nullptr ? *known : unknown_;
+    }
+
+    const name_declaration* declaration(std::uint32_t number) const noexcept {
+        return number != 0 ? &declarations_[number - 1] : nullptr;
+    }
+
+    known_name& known(const text& name) { return names_[name]; }
+
+    void add_meaning(const text& name, unsigned meaning) { known(name).meanings |= meaning; }
+
+    static void add_only(std::uint32_t& only, std::size_t added) noexcept {
+        only = only == 0 ? static_cast<std::uint32_t>(added) : several;
+    }
+
+    ALLOCSCOPE_PURE bool is_known_as(const text& name, unsigned meaning) const noexcept {
+        return (known_of(name).meanings & meaning) != 0;
     }
 
     void see(std::size_t at) {
@@ -28922,8 +29083,7 @@ private:
                     while (is_at(name + 1, "::")) name += 2;
                     if (is_template) add_meaning(text_at(name), template_name);
                     if (is_any_at(name + 1, "{ : final")) {
-                        const auto known = classes_.insert(text_at(name));
-                        known.value = known.is_new ? static_cast<std::uint32_t>(name) : 0;
+                        add_only(known(text_at(name)).class_name, name);
                     }
                 }
                 break;
@@ -28951,12 +29111,13 @@ private:
         add_number(text_at(at - 1), is_at(at + 2, ";") ? value_of(text_at(at + 1)) : no_number);
     }
 
-    void add_number(text name, std::uint64_t number) {
-        const auto known = numbers_.insert(name);
-        known.value = known.is_new ? number : no_number;
+    void add_number(const text& name, std::uint64_t number) {
+        known_name& facts = known(name);
+        facts.number = (facts.meanings & number_name) == 0 ? number : no_number;
+        facts.meanings |= number_name;
     }
 
-    static std::uint64_t value_of(text digits) noexcept {
+    static std::uint64_t value_of(const text& digits) noexcept {
         if (digits.empty() || digits.size() > 18) return no_number;
         if (digits[0] == '0' && digits.size() > 1) return no_number;
         std::uint64_t value = 0;
@@ -28974,10 +29135,8 @@ private:
         while (is_word_at(at) || is_any_at(at, ": ::")) ++at;
         if (!is_at(at, "{") || partner(at) < at) return;
         behind_enumerators_ = partner(at);
-        const char* const begin = text_at(at).data();
-        const char* const end = text_at(behind_enumerators_).data();
         // Lines of the preprocessor may leave some of them out.
-        const bool are_all = !text{begin, static_cast<std::size_t>(end - begin)}.contains("#");
+        const bool are_all = !between(at, behind_enumerators_).contains("#");
         std::uint64_t number = are_all ? 0 : no_number;
         while (++at < behind_enumerators_) {
             const text name = text_at(at++);
@@ -28993,9 +29152,9 @@ private:
         }
     }
 
-    void declare(text name, std::size_t at) {
+    void declare(const text& name, std::size_t at) {
         if (!is_word(name)) return;
-        std::uint32_t& last = declared_[name];
+        std::uint32_t& last = known(name).declaration;
         const std::uint32_t block = blocks_.empty() ? 0 : blocks_.back();
         declarations_.push_back({static_cast<std::uint32_t>(at), block, last});
         last = static_cast<std::uint32_t>(declarations_.size());
@@ -29070,13 +29229,10 @@ private:
         if (!expressions_.empty() && expressions_.back().reach > found.reach) {
             found.reach = expressions_.back().reach;
         }
-        const auto number = static_cast<std::uint32_t>(expressions_.size());
-        if (found.callee != 0) {
-            const auto known = defaults_.insert(text_at(found.callee));
-            known.value = known.is_new ? number + 1 : 0;
-        }
-        ends_.push_back({static_cast<std::uint32_t>(found.last), number});
         expressions_.push_back(found);
+        if (found.callee != 0) {
+            add_only(known(text_at(found.callee)).default_argument, expressions_.size());
+        }
     }
 
     // `using namespace std;`, `using std::string;`, and `using X =` in a template.
@@ -29137,28 +29293,18 @@ private:
     list<text> includes_;
     template_scopes scopes_;
     list<new_expression> expressions_;
-    list<expression_end> ends_;  // by their tokens
-    table<text, unsigned> names_;
-    table<text, std::uint32_t> defaults_;  // by the name of the callee: the expression's number + 1
-    table<text, std::uint32_t> classes_;   // by the name: its token in the definition
-    table<text, std::uint64_t> numbers_;   // by the name: see number_of()
-    list<std::uint32_t> blocks_;           // the braces that are open, while the file is read
+    table<text, known_name> names_;
+    known_name unknown_;          // what is known of any other name
+    list<std::uint32_t> blocks_;  // the braces that are open, while the file is read
     list<name_declaration> declarations_;
-    table<text, std::uint32_t> declared_;  // by the name: the number + 1 of its last declaration
-    std::size_t behind_enumerators_ = 0;   // of the last enumeration that was seen
+    std::size_t behind_enumerators_ = 0;  // of the last enumeration that was seen
     bool uses_namespace_std_ = false;
 
     // Answers of partition_point_near().
     mutable std::size_t last_token_ = 0;
     mutable std::size_t last_first_ = 0;
-    mutable std::size_t last_end_ = 0;
+    mutable std::size_t last_reaching_ = 0;
 };
-
-// The text of a file from one token to another.
-inline text text_between(const source_outline& file, std::size_t begin, std::size_t end) {
-    const char* const from = file.text_at(begin).data();
-    return {from, static_cast<std::size_t>(file.text_at(end).data() - from)};
-}
 
 // The last token in the name of the function that is called at `at`.
 inline std::size_t end_of_callee(const source_outline& file, std::size_t at) {
@@ -29189,7 +29335,7 @@ constexpr std::size_t max_source_files = 1024;
 // Where a file of the debug information is, according to `folders`, the value of
 // ALLOCSCOPE_SOURCES: the first FROM counts that equals `path` up to one of its slashes. If none
 // does, `path` itself.
-inline text moved_source(arena& memory, text path, text folders) {
+inline text moved_source(arena& memory, const text& path, text folders) {
     while (!folders.empty()) {
         const std::size_t end = folders.find(':');
         const text one = folders.substr(0, end);
@@ -29217,7 +29363,7 @@ public:
 
     // Null if the file cannot be read, is not a regular file, has 2 MiB or more, or was changed
     // after `built_ns` (0: unknown); or if it would be read, and `most` have been.
-    const source_outline* find(text path, std::uint64_t built_ns = 0,
+    const source_outline* find(const text& path, std::uint64_t built_ns = 0,
                                std::size_t most = max_source_files) {
         // Most questions are about the file of the question before.
         if (path != last_.path) {
@@ -29257,7 +29403,7 @@ private:
         std::uint64_t changed_ns = 0;
     };
 
-    source_file read(text asked, const char* path) {
+    source_file read(const text& asked, const char* path) {
         const detail::file_reader file{path};
         const std::uint64_t size = file.identity().size_bytes;
         if (!file.is_open() || size > max_source_bytes) return {asked};
@@ -29289,9 +29435,9 @@ inline std::size_t token_of(const code_frame& frame, source_cache& sources,
                             const source_outline*& file) {
     if (frame.column <= 0 || frame.is_nearby) return 0;
     file = source_of(frame, sources);
-    const source_token* token =
-        file != nullptr ? file->token_at(frame.line, frame.column) : nullptr;
-    return token != nullptr ? static_cast<std::size_t>(token - file->tokens().begin()) : 0;
+    if (file == nullptr) return 0;
+    const std::size_t at = file->token_at(frame.line, frame.column);
+    return at != file->tokens().size() ? at : 0;
 }
 
 }  // namespace symbolize
@@ -29356,7 +29502,7 @@ inline text class_of_body(const source_outline& file, std::size_t open) noexcept
 }
 
 // The brace of the only class of that name in the file; 0: none or several.
-ALLOCSCOPE_PURE inline std::size_t body_of_class(const source_outline& file, text name) {
+ALLOCSCOPE_PURE inline std::size_t body_of_class(const source_outline& file, const text& name) {
     const std::size_t named = file.class_named(name);
     if (named != 0) return class_body(file, named);
     const name_declaration* const alias = file.last_declared(name);
@@ -29393,8 +29539,7 @@ inline list<std::size_t> searched_bases(arena& memory, const source_outline& fil
     std::size_t at = body;
     while (at > 0 && !file.is_any_at(at - 1, ": struct class union ; }")) --at;
     if (!file.is_at(at - 1, ":")) return names;
-    const list<const template_header*> headers =
-        file.headers_around(memory, file.scope_of(body + 1));
+    const list<const template_header*> headers = file.headers_at(memory, body + 1);
     bool is_dependent = false;
     std::size_t name = 0;
     for (int depth = 0; at <= body; ++at) {
@@ -29405,11 +29550,7 @@ inline list<std::size_t> searched_bases(arena& memory, const source_outline& fil
         }
         depth += token == "<" ? 1 : token == ">" ? -1 : token == ">>" ? -2 : 0;
         if (depth == 0 && file.is_word_at(at)) name = at;
-        for (const template_header* header : headers) {
-            for (const text parameter : header->parameters) {
-                is_dependent = is_dependent || token == parameter;
-            }
-        }
+        is_dependent = is_dependent || find_parameter(headers, token).header != 0;
     }
     return names;
 }
@@ -29485,7 +29626,7 @@ inline std::size_t begin_of_type(const source_outline& file, std::size_t end) no
         } while (depth > 0);
         if (file.is_at(at, "<")) --at;
         if (!file.is_word_at(at)) return 0;
-        while (at > 1 && builtin_type{}.take(file.text_at(at - 1))) --at;
+        while (at > 1 && is_builtin_word(file.text_at(at - 1))) --at;
         if (at < 3 || !file.is_at(at - 1, "::")) return at;
         --at;
     }
@@ -29530,7 +29671,7 @@ inline declared_variable declared_there(const source_outline& file, std::size_t 
 
 // The member with that name of the class whose body opens at `open`, unless that is a class.
 inline declared_variable member_of(const source_outline& file, std::size_t open,
-                                   text name) noexcept {
+                                   const text& name) noexcept {
     for (std::size_t at = open + 1; at < file.partner(open); ++at) {
         if (file.partner(at) > at) at = file.partner(at);
         if (file.text_at(at) != name || file.is_at(at + 1, "(")) continue;
@@ -29730,7 +29871,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-ALLOCSCOPE_INLINE bool is_standard_template(text word) noexcept {
+ALLOCSCOPE_INLINE bool is_standard_template(const text& word) noexcept {
     return find_default_rule(word) != nullptr ||
            is_listed(word,
                      "pair tuple array optional variant function shared_ptr weak_ptr complex "
@@ -29738,7 +29879,7 @@ ALLOCSCOPE_INLINE bool is_standard_template(text word) noexcept {
 }
 
 // Classes of the standard library that are no templates.
-ALLOCSCOPE_INLINE bool is_standard_class(text word) noexcept {
+ALLOCSCOPE_INLINE bool is_standard_class(const text& word) noexcept {
     if (word.ends_with("_error") || (word.starts_with("bad_") && !word.ends_with("ed_access"))) {
         return true;  // exceptions, but not bad_expected_access<E>
     }
@@ -29759,7 +29900,7 @@ ALLOCSCOPE_INLINE bool is_standard_class(text word) noexcept {
 
 // Whether a type has parts that only the compiler can read: `std::invoke_result_t<F>`,
 // `buffer<16 + 8>`, `buffer<sizeof(T)>`.
-inline bool needs_compiler(text type) noexcept {
+inline bool needs_compiler(const text& type) noexcept {
     if (type.contains("sizeof") || type.find_first_of("+/%?") != no_position) return true;
     std::size_t name = 0;
     for (std::size_t at = 0; at < type.size(); ++at) {
@@ -29844,7 +29985,7 @@ inline const source_files& included_files(source_cache& sources, const code_fram
 }
 
 // The brace of the only definition of a class in those files.
-inline found_token class_in_files(const source_files& files, text name) {
+inline found_token class_in_files(const source_files& files, const text& name) {
     found_token only;
     for (const source_outline* each : files) {
         const std::size_t open = body_of_class(*each, name);
@@ -29857,7 +29998,8 @@ inline found_token class_in_files(const source_files& files, text name) {
 // The brace of the class `name`; `at` is in its constructor, in the source of the frame. A
 // constructor outside of its class may have that in a header.
 inline found_token class_of_constructor(source_cache& sources, const code_frame& frame,
-                                        const source_outline& file, std::size_t at, text name) {
+                                        const source_outline& file, std::size_t at,
+                                        const text& name) {
     std::size_t open = file.text_at(at) == name ? class_body(file, at) : 0;
     if (open == 0) open = body_of_class(file, name);
     if (open != 0) return {&file, open};
@@ -29896,7 +30038,7 @@ struct local_name {
 
 // What the token at `at` declares, if it is `name`.
 inline local_name declared_at(const source_outline& file, std::size_t at, std::size_t before,
-                              text name) {
+                              const text& name) {
     local_name found;
     found.at = at;
     const bool is_typedef = file.is_at(at, "typedef");
@@ -29943,7 +30085,8 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
 }
 
 // Searches the blocks around the token at `before`; what the innermost of them declares is meant.
-inline local_name find_local_name(const source_outline& file, std::size_t before, text name) {
+inline local_name find_local_name(const source_outline& file, std::size_t before,
+                                  const text& name) {
     local_name innermost;
     for (const name_declaration* each = file.last_declared(name); each != nullptr;
          each = file.declared_before(*each)) {
@@ -29963,7 +30106,7 @@ inline local_name find_local_name(const source_outline& file, std::size_t before
 }
 
 // What `name` stands for if it is an alias in a namespace around the place, and nothing else.
-inline local_name alias_in_namespace(const source_outline& file, std::size_t at, text name) {
+inline local_name alias_in_namespace(const source_outline& file, std::size_t at, const text& name) {
     const name_declaration* only = file.last_declared(name);
     const bool is_only = only != nullptr && only->at < at && file.declared_before(*only) == nullptr;
     if (!is_only || (only->block != 0 && file.partner(only->block) < at)) return {};
@@ -29995,7 +30138,7 @@ public:
 
     // The name with the scopes in which it is found. "" if a base class may have another type with
     // that name.
-    text qualified(text word) const {
+    text qualified(const text& word) const {
         const text local = in_function(word);
         if (!local.empty()) return local;
         const name_declaration* const nearest = declaration_around(word);
@@ -30035,7 +30178,7 @@ public:
         if (at == open) at = file_.partner(open) + 1;  // typedef struct {} name;
         text path = file_.text_at(at);
         for (; file_.is_at(at + 1, "::"); at += 2) {
-            path = joined(memory_, path, "::", file_.text_at(at + 2));
+            path = scoped_name(memory_, path, file_.text_at(at + 2));
         }
         const std::size_t around = block_around(open);
         const text whole = path_of(around, path);
@@ -30044,7 +30187,7 @@ public:
     }
 
     // Whether the place is in that scope, "app::pool::", or sees it by `using namespace`.
-    bool is_inside(text scope) const {
+    bool is_inside(const text& scope) const {
         bool is_seen = plain_name(memory_, name_).starts_with(scope) ||
                        name_.whole.starts_with(scope) || scopes_around_place().starts_with(scope);
         for (const name_declaration* each = file_.last_declared("namespace");
@@ -30071,7 +30214,7 @@ public:
 
     // The path of what a declaration of the file names, and the scope that sees it, which is around
     // an inline namespace. "" if it may depend on a template.
-    text path_of_declared(const name_declaration& each, text word, text& scope) const {
+    text path_of_declared(const name_declaration& each, const text& word, text& scope) const {
         std::size_t seen_in = each.block;
         while (seen_in != 0 && is_inline_namespace(seen_in)) seen_in = block_around(seen_in);
         scope = path_of(seen_in, {});
@@ -30079,16 +30222,16 @@ public:
     }
 
     // Whether the file defines the name, or the debug information describes it.
-    bool is_described(text word, name_kind least = name_kind::type) const {
+    bool is_described(const text& word, name_kind least = name_kind::type) const {
         return file_.is_defined(word) || knowledge_.kind_of(word) >= least || is_in_header(word);
     }
     // The brace of the only class with that name in the file, or else in the others.
-    found_token class_named(text own) const {
+    found_token class_named(const text& own) const {
         const std::size_t open = body_of_class(file_, own);
         if (open != 0 || knowledge_.files == nullptr) return {&file_, open};
         return class_in_files(*knowledge_.files, own);
     }
-    bool is_in_header(text word) const {
+    bool is_in_header(const text& word) const {
         bool is_type = false;
         if (knowledge_.files == nullptr) return false;
         for (const source_outline* each : *knowledge_.files) {
@@ -30099,13 +30242,13 @@ public:
     }
 
     // Whether the name means std's, and no type of that name in a scope around the function.
-    bool is_standard_name(text word) const {
+    bool is_standard_name(const text& word) const {
         return file_.is_standard_name(word) && seen_by_function(word).empty();
     }
 
     // Whether the path in the tokens, whose last name is `own`, is that of a class, as seen from
     // the function.
-    bool is_class_there(std::size_t begin, std::size_t end, text own) const {
+    bool is_class_there(std::size_t begin, std::size_t end, const text& own) const {
         text_out path{memory_};
         for (std::size_t i = begin; i < end && !file_.is_at(i, "<"); ++i) {
             if (i != begin || !file_.is_at(i, "::")) path << file_.text_at(i);
@@ -30121,19 +30264,19 @@ public:
 
     // `slot` in a member of ring<int>, whose body opens at `outer`, is ring<int>::slot. "" if the
     // function is a member of no such instance.
-    text inner_class(std::size_t outer, text word) const {
+    text inner_class(std::size_t outer, const text& word) const {
         const text own = class_of_body(file_, outer);
         for (std::size_t i = 0; i + 1 < name_.components.size(); ++i) {
             const name_component& component = name_.components[i];
             if (component.arguments.empty() || component.name != own) continue;
-            return joined(memory_, name_up_to(name_, component), "::", word);
+            return scoped_name(memory_, name_up_to(name_, component), word);
         }
         return {};
     }
 
 protected:
     // The name with the scopes around the function in which the debug information has it.
-    text seen_by_function(text word) const {
+    text seen_by_function(const text& word) const {
         return knowledge_.qualified_in(word, plain_name(memory_, name_));
     }
 
@@ -30147,24 +30290,24 @@ private:
     // The class `local` that the function app::run itself declares is app::run::local. Around a
     // lambda or a class, another function declares it: only its own name is certain. "" if none
     // does.
-    text in_function(text word) const {
+    text in_function(const text& word) const {
         const local_name found = find_local_name(file_, place_, word);
         if (found.what != local_name::kind::other || !found.is_of_function) return {};
         const bool is_own = name_.is_known() && name_.last().name != "operator()" &&
                             class_around_place() <= found.block;
-        return is_own ? joined(memory_, name_.whole, "::", word) : word;
+        return is_own ? scoped_name(memory_, name_.whole, word) : word;
     }
 
     // The class `node` of app::chain<T> is app::chain<int>::node in a member of app::chain<int>. ""
     // if the debug information describes none.
-    text in_own_template(text word) const {
+    text in_own_template(const text& word) const {
         for (std::size_t i = name_.components.size(); i > 0; --i) {
             const name_component& component = name_.components[i - 1];
             if (component.arguments.empty()) continue;
             const text path = name_up_to(name_, component);
             const text plain = plain_name(memory_, parse_function_name(memory_, path));
-            if (knowledge_.are_known_classes(joined(memory_, plain, "::", word))) {
-                return joined(memory_, path, "::", word);
+            if (knowledge_.are_known_classes(scoped_name(memory_, plain, word))) {
+                return scoped_name(memory_, path, word);
             }
         }
         return {};
@@ -30172,7 +30315,7 @@ private:
 
     // A name that no scope around the function has is made visible by a `using`, or by a base
     // class; or the function has no scopes, because it initialises a variable.
-    text made_visible(text word) const {
+    text made_visible(const text& word) const {
         const text only = knowledge_.only_of(word);
         text found = only;
         for (const name_declaration* each = file_.last_declared("namespace");
@@ -30188,7 +30331,7 @@ private:
 
     // The path of the class that the file declares in the innermost scope around the function or
     // the place, or takes there from another one: `using inner::item;`. "" if that is not certain.
-    text declared_path(text word, text function) const {
+    text declared_path(const text& word, text function) const {
         const bool is_bare = name_.components.size() < 2;  // with -g1, of an inlined function
         if (is_bare) function = scopes_around_place();
         const name_declaration* innermost = nullptr;
@@ -30224,7 +30367,7 @@ private:
 
     // The path of the class that `using inner::item;` takes, if the file or the debug information
     // has it in a scope around that.
-    text path_of_used(const name_declaration& used, text word) const {
+    text path_of_used(const name_declaration& used, const text& word) const {
         const text written = path_behind(used.at + 1);
         for (std::size_t block = used.block;; block = block_around(block)) {
             const text path = written.empty() ? text{} : path_of(block, written);
@@ -30241,7 +30384,7 @@ private:
 
     // The path of a name in the block at `block`; "" if it may depend on a template.
     text path_of(std::size_t block, text name) const {
-        if (!file_.headers_around(memory_, file_.scope_of(block + 1)).empty()) return {};
+        if (!file_.headers_at(memory_, block + 1).empty()) return {};
         for (; block != 0; block = block_around(block)) {
             const block_kind kind = kind_of_block(file_, block);
             text scope;
@@ -30255,7 +30398,7 @@ private:
                 if (is_macro && is_inline_namespace(block)) continue;
             }
             if (scope.empty()) return {};
-            name = joined(memory_, scope, "::", name);
+            name = scoped_name(memory_, scope, name);
         }
         return name;
     }
@@ -30285,14 +30428,14 @@ private:
 
     // Whether the function is a member of a class that may have inherited another type than
     // `whole`, which is found outside of the class.
-    bool may_inherit(text whole, text function) const {
+    bool may_inherit(const text& whole, const text& function) const {
         const std::size_t count = name_.components.size();
         const std::size_t scope = count < 2 ? 0 : function.size() - name_.last().name.size();
         if (scope != 0 && whole.starts_with(function.substr(0, scope))) return false;
         std::size_t body = class_around_place();
         if (body == 0) {
             if (count < 2) return false;
-            const text own = name_.components[count - 2].name;
+            const text own = name_.outer().name;
             body = body_of_class(file_, own);
             if (body == 0) return knowledge_.bytes_of(own) != 0;  // else: a namespace
         }
@@ -30301,7 +30444,7 @@ private:
 
     // Whether a base of the class whose body opens at `body` may have a type with that name. It has
     // none if the file shows what all bases declare.
-    bool may_be_in_base(text word, std::size_t body) const {
+    bool may_be_in_base(const text& word, std::size_t body) const {
         for (const std::size_t at : searched_bases(memory_, file_, body)) {
             const bool is_bare = !file_.is_at(at - 1, "::") && !file_.is_at(at + 1, "<");
             const std::size_t base = is_bare ? body_of_class(file_, file_.text_at(at)) : 0;
@@ -30326,7 +30469,7 @@ private:
     }
 
     // Whether several scopes of the file declare the name.
-    bool is_declared_again(text word) const {
+    bool is_declared_again(const text& word) const {
         const name_declaration* const last = file_.last_declared(word);
         return last != nullptr && file_.declared_before(*last) != nullptr;
     }
@@ -30337,7 +30480,7 @@ private:
 
     // The last declaration in a scope around the place, but not a `using` behind it; null: there is
     // none.
-    const name_declaration* declaration_around(text word) const {
+    const name_declaration* declaration_around(const text& word) const {
         for (const name_declaration* each = file_.last_declared(word); each != nullptr;
              each = file_.declared_before(*each)) {
             const bool is_late = each->at > place_ && file_.is_at(each->at, "using");
@@ -30363,7 +30506,8 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Whether a class has a base that the files do not define, which may have types of its own.
-inline bool has_other_base(arena& memory, const source_files& files, text name, int left = 8) {
+inline bool has_other_base(arena& memory, const source_files& files, const text& name,
+                           int left = 8) {
     const found_token open = class_in_files(files, name);
     if (open.at == 0) return left < 8;  // the function is in a namespace
     for (const std::size_t base : searched_bases(memory, *open.file, open.at)) {
@@ -30376,11 +30520,11 @@ inline bool has_other_base(arena& memory, const source_files& files, text name, 
 // The path of the class or alias that the name means at the place: of those which the files declare
 // in a scope that the place sees, that in the innermost one. `written` is the name, perhaps with
 // scopes: `own` or `inner::own`. "" if it is not certain.
-inline text path_in_files(arena& memory, const source_files& files, text own, text written,
-                          const function_name& function, const type_knowledge& knowledge,
-                          const name_scopes& place) {
+inline text path_in_files(arena& memory, const source_files& files, const text& own,
+                          const text& written, const function_name& function,
+                          const type_knowledge& knowledge, const name_scopes& place) {
     const std::size_t count = function.components.size();
-    if (count > 1 && has_other_base(memory, files, function.components[count - 2].name)) return {};
+    if (count > 1 && has_other_base(memory, files, function.outer().name)) return {};
     text found;
     text found_in;
     bool is_certain = true;
@@ -30417,12 +30561,12 @@ inline text path_in_files(arena& memory, const source_files& files, text own, te
 
 // The type, whose first name has the path of the class or alias that only those files show. A name
 // that has scopes or is described stays.
-inline text with_path(arena& memory, const source_files& files, text type,
+inline text with_path(arena& memory, const source_files& files, const text& type,
                       const function_name& function, const type_knowledge& knowledge,
                       const name_scopes& place) {
     const text own = type.substr(0, skip_word(type, 0));
     const text rest = type.substr(own.size());
-    if (own.empty() || rest.starts_with(":") || builtin_type{}.take(own)) return type;
+    if (own.empty() || rest.starts_with(":") || is_builtin_word(own)) return type;
     if (knowledge.kind_of(own) >= name_kind::type) return type;
     const text path = path_in_files(memory, files, own, own, function, knowledge, place);
     return path.empty() ? type : joined(memory, path, rest);
@@ -30430,7 +30574,7 @@ inline text with_path(arena& memory, const source_files& files, text type,
 
 // Whether an argument of the type is an alias that only a header has, as in `std::set<text>`: then
 // compilers write what it stands for. In a template, so they do for the type itself.
-inline bool has_alias_of_header(const source_files& files, text type, bool is_in_template,
+inline bool has_alias_of_header(const source_files& files, const text& type, bool is_in_template,
                                 const type_knowledge& knowledge) {
     for (std::size_t at = is_in_template ? 0 : type.find('<'); at < type.size(); ++at) {
         const std::size_t begin = at;
@@ -30452,7 +30596,7 @@ inline bool has_alias_of_header(const source_files& files, text type, bool is_in
 }
 
 // Where a type has a name without scopes; no_position: nowhere.
-inline std::size_t find_bare(text type, text own) {
+inline std::size_t find_bare(text type, const text& own) {
     std::size_t at = type.find(own);
     for (; at != no_position; at = type.find(own, at + 1)) {
         const std::size_t behind = at + own.size();
@@ -30484,7 +30628,7 @@ inline text with_paths(arena& memory, const source_files& files, text type,
         text written = own;
         std::size_t first = at;
         for (; first > begin + 1 && file.is_at(first - 1, "::"); first -= 2) {
-            written = joined(memory, file.text_at(first - 2), "::", written);
+            written = scoped_name(memory, file.text_at(first - 2), written);
         }
         const std::size_t found = find_bare(type, written);
         if (found == no_position) continue;
@@ -30539,9 +30683,9 @@ public:
     }
 
     // The type in tokens of a declaration before that place; "" if it is not certain.
-    text spelled(std::size_t begin, std::size_t end) const {
+    text spelled(std::size_t begin, std::size_t end, int depth = 1) const {
         text_out type{memory_};
-        return write(type, begin, end, 1) ? type.view() : text{};
+        return write(type, begin, end, depth) ? type.view() : text{};
     }
 
     // Writes the type in the tokens. Returns false if it is not certain.
@@ -30573,9 +30717,7 @@ public:
                 const bool is_pack =
                     dots + 2 < end && file_.is_at(dots, ".") && !is_inner && is_parameter(word);
                 if (is_pack) {
-                    const char* const behind = file_.text_at(i + 1).data();
-                    const text mark{behind,
-                                    static_cast<std::size_t>(file_.text_at(dots).data() - behind)};
+                    const text mark = file_.between(i + 1, dots);
                     word = meaning_of(word, false, &mark);
                     i = dots + 2;
                 } else if (!known.empty()) {
@@ -30622,7 +30764,7 @@ public:
     }
 
     // The number that the only constant with that name in the file has; `meaning` if it has none.
-    text number_or(text meaning, text name) const {
+    text number_or(const text& meaning, const text& name) const {
         if (is_parameter(name) || is_described(name)) return meaning;
         const std::uint64_t* const number = file_.number_of(name);
         if (number == nullptr) return meaning;
@@ -30632,7 +30774,7 @@ public:
         return digits.view();
     }
 
-    text described(text name, asked_name wanted) const {
+    text described(const text& name, asked_name wanted) const {
         const bool is_named = !name.empty() || wanted == asked_name::result;
         if (!is_named || file_.is_macro(name)) return {};
         return knowledge_.meaning_of(name, wanted, memory_);
@@ -30656,8 +30798,7 @@ public:
                     is_asked ? row_before(file_, first) : declared_variable{};
                 return row.is_known() ? spelled(row.begin, row.end) : type;
             }
-            if (!type.ends_with("*")) return {};
-            type.remove_suffix(1);
+            if (!take_end(type, "*")) return {};
             return joined(memory_, type, "&");
         }
         const std::size_t argument = argument_of_use(begin, end);
@@ -30673,8 +30814,7 @@ public:
             type = type_of_member(end - 1, depth);
         }
         if (type.empty() || !is_pointer) return type;
-        while (type.ends_with("&")) type.remove_suffix(1);
-        return joined(memory_, type, "*");
+        return joined(memory_, without_reference(type), "*");
     }
 
     // The type of `v.member` or `v->member`, whose class the file has, or one of the others; `name`
@@ -30711,15 +30851,11 @@ public:
 
     // What a name stands for; "" if that is not certain. With `mark`, all arguments of a pack, each
     // followed by the mark: that in `Ts*...` is "*".
-    text meaning_of(text word, bool has_arguments, const text* mark = nullptr) const {
+    text meaning_of(const text& word, bool has_arguments, const text* mark = nullptr) const {
         if (is_plain_word(word)) return word;
         if (file_.is_macro(word)) return {};
-        for (std::size_t i = headers_.size(); i > 0; --i) {
-            const list<text>& parameters = headers_[i - 1]->parameters;
-            for (std::size_t p = 0; p < parameters.size(); ++p) {
-                if (parameters[p] == word) return argument(i - 1, p, mark);
-            }
-        }
+        const found_parameter parameter = find_parameter(headers_, word);
+        if (parameter.header != 0) return argument(parameter.header - 1, parameter.number, mark);
         // Inside a template that the function's name does not show, any name may be a parameter.
         if (!instantiated_.empty() && headers_.empty()) return {};
         if (!headers_.empty() && file_.is_template_alias(word)) return {};
@@ -30728,13 +30864,13 @@ public:
         return has_arguments ? qualified_type(word) : own_class(word);
     }
 
-    bool is_parameter(text word) const { return header_of(word) != nullptr; }
+    bool is_parameter(const text& word) const { return find_parameter(headers_, word).header != 0; }
 
     ALLOCSCOPE_INLINE bool has_template_around() const noexcept { return !headers_.empty(); }
 
     // Whether the argument `traits<part>::name` is a class. It may be an alias, of which compilers
     // write what it stands for.
-    bool is_known_member(text name) const {
+    bool is_known_member(const text& name) const {
         if (is_listed(name, "iterator const_iterator")) return true;
         const found_token found = class_named(name);
         const name_declaration* last = found.at != 0 ? found.file->last_declared(name) : nullptr;
@@ -30748,14 +30884,14 @@ public:
     }
 
     // False for a name that may be a macro from another file, or a parameter that a macro declares.
-    bool is_type_or_namespace(text word) const {
+    bool is_type_or_namespace(const text& word) const {
         return is_described(word, is_in_template() ? name_kind::type : name_kind::undescribed);
     }
 
     // Whether the name at `at` is a class template without arguments, as in `new box(3)`: the
     // compiler deduces them. Or a function, as in `new text<size()>`: the compiler calls it.
     // `meaning` is what the word at `at` stands for.
-    bool is_bare_template(std::size_t at, std::size_t end, text meaning) const {
+    bool is_bare_template(std::size_t at, std::size_t end, const text& meaning) const {
         const text behind = at + 1 < end ? file_.text_at(at + 1) : text{};
         if (behind == "<" || meaning.ends_with(">")) return false;
         const text word = file_.text_at(at);
@@ -30782,7 +30918,7 @@ private:
 
     // Whether a variable with that type may be a copy in a lambda, where the debug information has
     // it as constant: `decltype(v)` is the type of what was copied.
-    bool may_be_captured(text type) const {
+    bool may_be_captured(const text& type) const {
         const bool is_constant = type.ends_with("const") || type.starts_with("const ");
         return is_constant && type.find_first_of("*&") == no_position && name_.is_known() &&
                name_.last().name == "operator()";
@@ -30790,7 +30926,7 @@ private:
 
     bool is_in_template() const noexcept { return !headers_.empty() || !instantiated_.empty(); }
 
-    static bool is_plain_word(text word) noexcept {
+    static bool is_plain_word(const text& word) noexcept {
         constexpr text plain_words =
             "std const volatile void struct class union enum typename true false";
         return is_listed(word, plain_words) || is_number_type(word);
@@ -30825,8 +30961,7 @@ private:
         for (std::size_t i = found.begin; i < found.end; ++i) {
             if (file_.is_at(i, "auto")) return argument_for_auto(found);
         }
-        text_out type{memory_};
-        return write(type, found.begin, found.end, depth + 1) ? type.view() : text{};
+        return spelled(found.begin, found.end, depth + 1);
     }
 
     // The type of a parameter, of a lambda or a function, that is declared `auto` and nothing else.
@@ -30856,13 +30991,9 @@ private:
     }
 
     // The innermost header with this parameter; null: there is none.
-    const template_header* header_of(text word) const {
-        for (std::size_t i = headers_.size(); i > 0; --i) {
-            for (const text parameter : headers_[i - 1]->parameters) {
-                if (parameter == word) return headers_[i - 1];
-            }
-        }
-        return nullptr;
+    const template_header* header_of(const text& word) const {
+        const std::size_t found = find_parameter(headers_, word).header;
+        return found != 0 ? headers_[found - 1] : nullptr;
     }
 
     // What the name at `at` stands for in this instantiation of a template; "" if that is not
@@ -30958,7 +31089,7 @@ private:
 
     // What a parameter of the partial specialisation `box<T, U*>` stands for, if it is an argument
     // there, or a pointer to it is.
-    text of_specialisation(const template_header& own, text parameter,
+    text of_specialisation(const template_header& own, const text& parameter,
                            const list<text>& arguments) const {
         const source_outline& file = user_ != nullptr ? *user_ : file_;
         const std::size_t open = own.packs == 0 ? own.specialised : 0;
@@ -30980,17 +31111,17 @@ private:
     }
 
     // What the class declares whose member, defined outside of it, the function is.
-    local_name of_own_class(text word) const {
-        const std::size_t count = name_.components.size();
-        if (count < 2 || is_in_template()) return {};
-        const std::size_t open = body_of_class(file_, name_.components[count - 2].name);
+    local_name of_own_class(const text& word) const {
+        if (is_in_template()) return {};
+        const std::size_t open = body_of_class(file_, name_.outer().name);
+        if (open == 0) return {};
         const local_name found = find_local_name(file_, open, word);
-        return open != 0 && found.block == open ? found : local_name{};
+        return found.block == open ? found : local_name{};
     }
 
     // The class that a member names without arguments: `pool` in a member of app::pool<int> is
     // app::pool<int>.
-    text own_class(text word) const {
+    text own_class(const text& word) const {
         for (const std::size_t i : instantiated_) {
             const name_component& component = name_.components[i];
             if (component.name == word && i + 1 < name_.components.size()) {
@@ -31000,7 +31131,7 @@ private:
         return qualified_type(word);
     }
 
-    text qualified_type(text word) const {
+    text qualified_type(const text& word) const {
         return is_type_or_namespace(word) ? qualified(word) : text{};
     }
 
@@ -31018,14 +31149,13 @@ private:
         if (is_seen && (local.what != local_name::kind::other || local.is_of_function)) return 0;
         const std::size_t block = is_seen ? local.block : block_in_own_class(word);
         if (block == 0) return 0;
-        const std::size_t scope = file_.scope_of(block + 1);
-        return file_.headers_around(memory_, scope).empty() ? 0 : block;
+        return file_.headers_at(memory_, block + 1).empty() ? 0 : block;
     }
 
     // For a member that is defined outside of its class: the brace of the class, if that declares
     // a class of this name; otherwise 0. With -g1 the name of an inlined member shows no class;
     // then it may be any.
-    std::size_t block_in_own_class(text word) const {
+    std::size_t block_in_own_class(const text& word) const {
         for (const name_declaration* each = file_.last_declared(word); each != nullptr;
              each = file_.declared_before(*each)) {
             if (!file_.is_any_at(each->at - 1, "struct class union enum")) continue;
@@ -31073,90 +31203,64 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-inline text without_pointer(text type) noexcept {
-    if (type.ends_with("*")) type.remove_suffix(1);
-    return type;
-}
-
-inline text without_array(text type) noexcept {
+inline text without_array(const text& type) noexcept {
     const std::size_t bracket = type.rfind('[');
     const bool is_array = type.ends_with("]") && bracket != no_position && bracket != 0;
     return is_array ? without_spaces_around(type.substr(0, bracket)) : type;
 }
 
-// The same as without_wrapping, for Boost.
-inline text without_boost(arena& memory, text type) {
-    constexpr text indexed = "boost::multi_index::detail::";
-    constexpr text innermost = "boost::multi_index::detail::index_node_base<";
-    if (type == "boost::unordered::detail::ptr_bucket") return "hash buckets";
-    const std::size_t open = type.find('<');
-    if (open == no_position || skip_brackets(type, open) != type.size()) return type;
-    if (type.starts_with("boost::multi_index::detail::hashed_index_base_node_impl<")) {
-        return "hash buckets";
-    }
-    const std::size_t node = type.starts_with(indexed) ? type.find(innermost) : no_position;
-    const text brackets = type.substr(node == no_position ? open : node + innermost.size() - 1);
-    const list<text> arguments = split_arguments(memory, brackets);
-    if (arguments.empty()) return type;
-    const text name = type.substr(7, open - 7);
-    const text first = arguments[0];
-    if (node != no_position ||
-        is_listed(name,
-                  "unordered::detail::ptr_node unordered::detail::node any::holder "
-                  "container::dtl::list_node container::dtl::slist_node "
-                  "container::dtl::tree_node")) {
-        return first;
-    }
-    if (name == "container::dtl::pair") return joined(memory, "std::pair", type.substr(open));
-    if (!is_listed(name,
-                   "detail::sp_counted_impl_p detail::sp_counted_impl_pd "
-                   "detail::sp_counted_impl_pda")) {
-        return type;
-    }
-    const bool is_made =
-        arguments.size() > 1 && arguments[1].starts_with("boost::detail::sp_ms_deleter<");
-    if (is_made) return without_pointer(first);  // boost::make_shared: the object is in the block
-    return joined(memory, "boost::shared_ptr<", without_pointer(first), "> control block");
-}
+// Types that contain nothing of the user's.
+constexpr word_meaning wrappers[] = {
+    {"std::__detail::_Hash_node_base* boost::unordered::detail::ptr_bucket", "hash buckets"},
+    {"std::__future_base::_State_baseV2 std::__assoc_sub_state", "std::future state"}};
+
+// What is in a template, as a rule for filled_in().
+constexpr word_meaning wrapper_templates[] = {
+    {"std::_Rb_tree_node std::__detail::_Hash_node std::_List_node std::_Fwd_list_node "
+     "std::_Sp_counted_ptr_inplace std::__tree_node std::__hash_node std::__list_node "
+     "std::__forward_list_node std::__shared_ptr_emplace std::__function::__func "
+     "boost::unordered::detail::ptr_node boost::unordered::detail::node boost::any::holder "
+     "boost::container::dtl::list_node boost::container::dtl::slist_node "
+     "boost::container::dtl::tree_node",
+     "$0"},
+    {"std::__value_type std::__hash_value_type", "$p"},
+    {"std::_Sp_counted_ptr std::_Sp_counted_deleter std::__shared_ptr_pointer",
+     "std::shared_ptr<$*> control block"},
+    {"std::__future_base::_Result", "std::future<$0> result"},
+    {"std::__future_base::_Deferred_state std::__future_base::_Async_state_impl "
+     "std::__future_base::_Task_state std::__deferred_assoc_state std::__async_assoc_state",
+     "std::future state"},
+    {"std::thread::_State_impl", "std::thread state"},
+    {"boost::container::dtl::pair", "std::pair<$0, $1>"},
+    {"boost::multi_index::detail::hashed_index_base_node_impl", "hash buckets"},
+    {"boost::detail::sp_counted_impl_p boost::detail::sp_counted_impl_pd "
+     "boost::detail::sp_counted_impl_pda",
+     "boost::shared_ptr<$*> control block"}};
 
 // Removes one layer; returns `type` itself if it has no wrapping.
-inline text without_wrapping(arena& memory, text type) {
-    if (type.starts_with("boost::")) return without_boost(memory, type);
+inline text without_wrapping(arena& memory, const text& type) {
     if (type.starts_with("absl::container_internal::AlignedType<")) return "container slots";
-    if (!type.starts_with("std::")) return type;
-    if (type == "std::__detail::_Hash_node_base*" ||
-        (type.starts_with("std::__hash_node_base<") && type.ends_with("*"))) {
-        return "hash buckets";
-    }
-    if (is_listed(type, "std::__future_base::_State_baseV2 std::__assoc_sub_state")) {
-        return "std::future state";
-    }
-    const std::size_t open = type.find('<');
+    if (listed_start(type, "std:: boost::").empty()) return type;
+    const text name = listed_meaning(wrappers, type);
+    if (!name.empty()) return name;
+    if (type.starts_with("std::__hash_node_base<") && type.ends_with("*")) return "hash buckets";
+    std::size_t open = type.find('<');
     if (open == no_position || skip_brackets(type, open) != type.size()) return type;
+    text rule = listed_meaning(wrapper_templates, type.substr(0, open));
+    if (rule.empty() && type.starts_with("boost::multi_index::detail::")) {
+        constexpr text innermost = "boost::multi_index::detail::index_node_base<";
+        const std::size_t node = type.find(innermost);
+        if (node == no_position) return type;
+        open = node + innermost.size() - 1;
+        rule = "$0";
+    }
     const list<text> arguments = split_arguments(memory, type.substr(open));
     if (arguments.empty()) return type;
-    const text name = type.substr(5, open - 5);
-    const text first = arguments[0];
-    if (is_listed(name,
-                  "_Rb_tree_node __detail::_Hash_node _List_node _Fwd_list_node "
-                  "_Sp_counted_ptr_inplace __tree_node __hash_node __list_node "
-                  "__forward_list_node __shared_ptr_emplace __function::__func")) {
-        return first;
-    }
-    if (is_listed(name, "__value_type __hash_value_type") && arguments.size() > 1) {
-        const text key = joined(memory, "std::pair<", with_const(memory, first), ", ");
-        return joined(memory, key, arguments[1], ">");
-    }
-    if (is_listed(name, "_Sp_counted_ptr _Sp_counted_deleter __shared_ptr_pointer")) {
-        return joined(memory, "std::shared_ptr<", without_pointer(first), "> control block");
-    }
-    if (name == "__future_base::_Result") return joined(memory, "std::future<", first, "> result");
-    if (is_listed(name,
-                  "__future_base::_Deferred_state __future_base::_Async_state_impl "
-                  "__future_base::_Task_state __deferred_assoc_state __async_assoc_state")) {
-        return "std::future state";
-    }
-    return name == "thread::_State_impl" ? "std::thread state" : type;
+    // boost::make_shared: the object is in the block
+    const bool is_made = rule.starts_with("boost::") && arguments.size() > 1 &&
+                         arguments[1].starts_with("boost::detail::sp_ms_deleter<");
+    const text inner = filled_in(memory, is_made ? "$*" : rule, arguments);
+    return inner.empty() ? type : inner;
 }
 
 // The type of what the user put into the block. Applying it twice changes nothing.
@@ -31204,7 +31308,7 @@ inline library_call as_library_call(arena& memory, const function_name& name) {
     call.function_first = first_argument(memory, name.last().arguments);
     if (count == 2) return call;
     call.is_of_libcxx = name.components[1].name == "__1";
-    const name_component& scope = name.components[count - 2];
+    const name_component& scope = name.outer();
     call.scope = scope.name;
     const list<text> arguments = split_arguments(memory, scope.arguments);
     if (!arguments.empty()) call.scope_first = arguments[0];
@@ -31264,43 +31368,47 @@ inline text part_of_path(std::uint64_t bytes) noexcept {
 }
 
 // What functions of libstdc++.so and libc++.so allocate that allocate one thing only, by the start
-// of their whole name, and the functions without a name that they call.
-inline text type_of_compiled_function(text plain, bool is_nameless_part) noexcept {
-    text start = listed_start(
-        plain,
-        "std::filesystem::__cxx11::path::_M_split_cmpts std::filesystem::__cxx11::path::_List:: "
-        "std::string::_Rep::_S_create std::runtime_error::runtime_error "
-        "std::logic_error::logic_error std::pmr::monotonic_buffer_resource::_M_new_buffer "
-        "std::__1::__thread_struct::__thread_struct std::locale::_Impl::_Impl");
-    if (is_nameless_part) {
-        start = listed_start(
-            plain,
-            "std::filesystem::__cxx11::path::operator std::filesystem::__cxx11::path::_M_ "
-            "std::error_code::message std::pmr::synchronized_pool_resource:: "
-            "std::pmr::unsynchronized_pool_resource:: std::__basic_file::open "
-            "std::locale::_Impl::_Impl");
+// of their whole name.
+constexpr word_meaning compiled_functions[] = {
+    {"std::filesystem::__cxx11::path::_M_split_cmpts std::filesystem::__cxx11::path::_List::",
+     path_components},
+    {"std::string::_Rep::_S_create std::runtime_error::runtime_error "
+     "std::logic_error::logic_error",
+     "char"},  // the text of an exception
+    {"std::pmr::monotonic_buffer_resource::_M_new_buffer",
+     "std::pmr::monotonic_buffer_resource buffer"},
+    {"std::__1::__thread_struct::__thread_struct", "std::thread state"},
+    {"std::locale::_Impl::_Impl", "std::locale data"}};
+
+// The same for the functions without a name that they call.
+constexpr word_meaning nameless_parts[] = {
+    {"std::filesystem::__cxx11::path::operator std::filesystem::__cxx11::path::_M_",
+     path_components},
+    {"std::error_code::message", "char"},
+    {"std::pmr::synchronized_pool_resource:: std::pmr::unsynchronized_pool_resource::",
+     "std::pmr pool buffer"},
+    {"std::__basic_file::open", "FILE"},
+    {"std::locale::_Impl::_Impl", "std::locale data"}};
+
+inline text type_of_compiled_function(const text& plain, bool is_nameless_part) noexcept {
+    static_assert(sizeof compiled_functions == sizeof nameless_parts, "the loop is for both");
+    for (const word_meaning& each : is_nameless_part ? nameless_parts : compiled_functions) {
+        if (!listed_start(plain, each.words).empty()) return each.meaning;
     }
-    if (start.empty()) return {};
-    if (start.starts_with("std::__")) return is_nameless_part ? "FILE" : "std::thread state";
-    if (start.starts_with("std::filesystem::")) return path_components;
-    if (start.starts_with("std::locale::")) return "std::locale data";
-    if (!start.starts_with("std::pmr::")) return "char";  // the text of an exception or an error
-    return is_nameless_part ? "std::pmr pool buffer" : "std::pmr::monotonic_buffer_resource buffer";
+    return {};
 }
 
 // What functions of the C library and of the loader allocate that allocate one thing only.
-inline text type_of_c_function(text name) noexcept {
-    if (name == "__cxa_thread_atexit_impl") return "thread_local destructor";
-    if (is_listed(name, "_dl_allocate_tls __tls_get_addr")) return "thread-local storage";
-    if (is_listed(name, "mktime timelocal tzset")) return "time zone";
-    constexpr text of_texts =
-        "strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
-        "__getdelim realpath getcwd _IO_file_doallocate "
-        "_IO_fclose";  // gives the text of open_memstream its last size
-    if (name == "wcsdup") return "wchar_t";
-    if (name == "_IO_fdopen") return "FILE";
-    return is_listed(name, of_texts) ? "char" : "";
-}
+constexpr word_meaning c_functions[] = {
+    {"__cxa_thread_atexit_impl", "thread_local destructor"},
+    {"_dl_allocate_tls __tls_get_addr", "thread-local storage"},
+    {"mktime timelocal tzset", "time zone"},
+    {"wcsdup", "wchar_t"},
+    {"_IO_fdopen", "FILE"},
+    {"strdup __strdup strndup __strndup asprintf __asprintf vasprintf __vasprintf getdelim "
+     "__getdelim realpath getcwd _IO_file_doallocate "
+     "_IO_fclose",  // gives the text of open_memstream its last size
+     "char"}};
 
 // The internal functions by which containers ask their allocator.
 inline text type_of_container_call(arena& memory, const library_call& call) {
@@ -31311,19 +31419,17 @@ inline text type_of_container_call(arena& memory, const library_call& call) {
     }
     const bool is_node = is_listed(function, "_M_get_node _M_create_node");
     const bool allocates_node = function == "_M_allocate_node";
-    if (call.scope == "_Rb_tree") return is_node ? call.scope_second : text{};
-    if (call.scope == "_Hashtable_alloc") {
-        return allocates_node ? allocated_by(call.scope_first) : text{};
-    }
+    if (call.scope == "_Rb_tree" && is_node) return call.scope_second;
+    if (call.scope == "_Hashtable_alloc" && allocates_node) return allocated_by(call.scope_first);
     if (allocated_by(call.scope_second).empty()) return {};
-    if (call.scope == "_Vector_base") return call.scope_first;
-    if (is_node && is_listed(call.scope, "_List_base list _Fwd_list_base")) return call.scope_first;
-    if (call.scope != "_Deque_base") return {};
-    // For pointers to functions the allocator further in has the name: `void (**)()`.
-    if (function == "_M_allocate_map" && !call.scope_first.contains("(*")) {
-        return joined(memory, call.scope_first, "*");
+    const bool is_deque = call.scope == "_Deque_base";
+    const bool is_list = is_listed(call.scope, "_List_base list _Fwd_list_base");
+    if ((is_list && is_node) || (is_deque && allocates_node) || call.scope == "_Vector_base") {
+        return call.scope_first;
     }
-    return allocates_node ? call.scope_first : text{};
+    // For pointers to functions the allocator further in has the name: `void (**)()`.
+    const bool is_map = function == "_M_allocate_map" && !call.scope_first.contains("(*");
+    return is_deque && is_map ? joined(memory, call.scope_first, "*") : text{};
 }
 
 // The element type, for any member of a vector, list or tree. A member of a vector may also copy an
@@ -31343,47 +31449,55 @@ inline bool is_member_of_container(const library_call& call) noexcept {
 
 // Whether the function, which calls `called`, only passes on the request of a deque for its first
 // blocks, or for the table of them.
-inline bool begins_deque(const library_call& call, text called) noexcept {
+inline bool begins_deque(const library_call& call, const text& called) noexcept {
     return is_listed(call.scope, "_Deque_base deque") &&
            is_listed(call.function, "_M_initialize_map _Deque_base deque") &&
            is_listed(called, "_M_create_nodes _M_allocate_map _M_initialize_map _Deque_base");
 }
 
+// A member function that contains `new T` itself, and that T as a rule for filled_in(): $0 and $1
+// are the first arguments of its class, $2 is its own.
+struct making_member {
+    text scope;
+    text functions;
+    text rule;
+};
+
+constexpr making_member making_members[] = {
+    {"_Base_manager", "_M_create _M_init_functor _M_clone", "$0"},
+    {"_Manager_external", "_S_create _S_manage", "$0"},
+    {"polymorphic_allocator", "allocate_object", "$2"},
+    {"promise", "promise", "std::__future_base::_Result<$0>"},
+    {"__future_base", "_S_allocate_result", "std::__future_base::_Result<$2>"},
+    {"_Deferred_state", "_Deferred_state", "std::__future_base::_Result<$1>"},
+    {"_Async_state_impl", "_Async_state_impl", "std::__future_base::_Result<$1>"},
+    {"__shared_count", "__shared_count", "std::_Sp_counted_ptr<$2>"},
+    {"shared_ptr", "shared_ptr", "std::_Sp_counted_ptr<$2*>"},
+    {"thread", "thread", "std::thread state"},
+    {"_Stop_state_ref", "_Stop_state_ref", "std::stop_token state"},
+    {"locale", "locale", "std::locale::_Impl"}};
+
 // Functions that contain `new T` themselves and name T in their arguments.
 inline text type_of_make_call(arena& memory, const library_call& call) {
-    const text function = call.function;
-    const text scope = call.scope;
-    if (scope.empty() || is_listed(scope, "__1 __detail")) {
+    if (call.scope.empty() || is_listed(call.scope, "__1 __detail")) {
         const bool is_maker =
-            is_listed(function,
+            is_listed(call.function,
                       "make_unique make_unique_for_overwrite make_shared allocate_shared "
                       "make_shared_for_overwrite get_temporary_buffer __get_temporary_buffer "
                       "__valarray_get_storage make_exception_ptr");
         return is_maker ? without_array(call.function_first) : text{};
     }
-    if ((scope == "_Base_manager" && is_listed(function, "_M_create _M_init_functor _M_clone")) ||
-        (scope == "_Manager_external" && is_listed(function, "_S_create _S_manage"))) {
-        return call.scope_first;
+    if (call.scope == "__shared_count" && !call.function_first.ends_with("*")) return {};
+    if (call.scope == "shared_ptr" && !call.is_of_libcxx) return {};
+    for (const making_member& each : making_members) {
+        if (call.scope != each.scope || !is_listed(call.function, each.functions)) continue;
+        const text known[] = {call.scope_first, call.scope_second, call.function_first};
+        list<text> arguments{memory};
+        arguments.append(known, 3);
+        const text type = filled_in(memory, each.rule, arguments);
+        return type == "std::__future_base::_Result<>" ? text{} : type;
     }
-    if (scope == "polymorphic_allocator" && function == "allocate_object") {
-        return call.function_first;
-    }
-    text result;
-    if (scope == "promise" && function == scope) result = call.scope_first;
-    if (scope == "__future_base" && function == "_S_allocate_result") result = call.function_first;
-    if (is_listed(scope, "_Deferred_state _Async_state_impl") && function == scope) {
-        result = call.scope_second;
-    }
-    if (!result.empty()) return joined(memory, "std::__future_base::_Result<", result, ">");
-    const bool makes_block = scope == "__shared_count" && call.function_first.ends_with("*");
-    const bool is_pointer = scope == "shared_ptr" && call.is_of_libcxx;
-    if (function == scope && (makes_block || is_pointer)) {
-        return joined(memory, "std::_Sp_counted_ptr<", call.function_first,
-                      is_pointer ? "*>" : ">");
-    }
-    if (scope == "thread" && function == scope) return "std::thread state";
-    if (scope == "_Stop_state_ref" && function == scope) return "std::stop_token state";
-    return scope == "locale" && function == scope ? "std::locale::_Impl" : text{};
+    return {};
 }
 
 }  // namespace symbolize
@@ -31402,12 +31516,12 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // The printed form of a type that a demangler spelled.
-inline text printed_type(arena& memory, text type) {
+inline text printed_type(arena& memory, const text& type) {
     return unwrapped_type(memory, pretty_type(memory, type));
 }
 
 // The same as an answer. "" gives no answer.
-inline type_answer printed_answer(arena& memory, text type, type_evidence evidence) {
+inline type_answer printed_answer(arena& memory, const text& type, type_evidence evidence) {
     type_answer answer;
     if (type.empty()) return answer;
     answer.name = printed_type(memory, type);
@@ -31416,7 +31530,7 @@ inline type_answer printed_answer(arena& memory, text type, type_evidence eviden
 }
 
 // Whether a function reports an allocation of another function.
-inline bool is_reporting_frame(text plain) noexcept {
+inline bool is_reporting_frame(const text& plain) noexcept {
     return plain.starts_with("allocscope::") &&
            (plain.ends_with("::report_allocation") || plain.ends_with("::report_resize") ||
             plain.ends_with("::report_birth") || plain.ends_with("::report_new_size") ||
@@ -31425,7 +31539,7 @@ inline bool is_reporting_frame(text plain) noexcept {
 
 // Whether a function is a part of our operators. If a program with them runs under `allocscope
 // run`, they call malloc and so stand on its stacks.
-inline bool is_operator_frame(text plain) noexcept {
+inline bool is_operator_frame(const text& plain) noexcept {
     return plain.starts_with("allocscope::") && plain.contains("detail::") &&
            is_listed(plain.substr(plain.rfind(':') + 1),
                      "obtain obtain_aligned allocate_aligned allocate_with_handler plain_block "
@@ -31436,7 +31550,7 @@ inline bool is_operator_frame(text plain) noexcept {
 }
 
 // Whether a function only passes a request for memory on. Then its caller asked for the memory.
-inline bool is_forwarding_frame(text plain) noexcept {
+inline bool is_forwarding_frame(const text& plain) noexcept {
     return plain.starts_with("operator new") || is_operator_frame(plain) ||
            plain.ends_with("::__libcpp_operator_new") || plain.ends_with("::__libcpp_allocate") ||
            plain.ends_with("newdel_res_t::do_allocate") ||
@@ -31460,10 +31574,10 @@ public:
     read_names(const read_names&) = delete;
     read_names& operator=(const read_names&) = delete;
 
-    const read_name& of(text function) { return entry_of(function).name; }
+    const read_name& of(const text& function) { return entry_of(function).name; }
 
     // What the name of the function says, if it is the direct caller of operator new.
-    const type_answer& alone(text function, bool has_line) {
+    const type_answer& alone(const text& function, bool has_line) {
         entry& known = entry_of(function);
         if (!known.is_answered[has_line]) {
             known.is_answered[has_line] = true;
@@ -31473,7 +31587,7 @@ public:
     }
 
     // The printed form of a type in a source file. It is kept, because few types are looked up.
-    text made(text type) {
+    text made(const text& type) {
         if (const text* known = types_.find(type)) return *known;
         const text asked = copy_of(memory_, type);
         return types_[asked] = without_const(printed_type(memory_, asked));
@@ -31497,7 +31611,7 @@ private:
         bool is_answered[2] = {};
     };
 
-    entry& entry_of(text function) {
+    entry& entry_of(const text& function) {
         const auto known = names_.insert(function.data());
         if (known.is_new || known.value->name.whole.size() != function.size()) {
             known.value = memory_.make<entry>();
@@ -31506,7 +31620,7 @@ private:
         return *known.value;
     }
 
-    void read(text function, read_name& into) {
+    void read(const text& function, read_name& into) {
         into.whole = function;
         into.parts = parse_function_name(memory_, function);
         into.plain = plain_name(memory_, into.parts);
@@ -31522,7 +31636,7 @@ private:
         const library_call& call = name.call;
         if (call.function.empty()) {
             // A function of the program that has such a name has a line.
-            const text made = has_line ? text{} : type_of_c_function(name.whole);
+            const text made = has_line ? text{} : listed_meaning(c_functions, name.whole);
             return made.empty() ? unknown_type() : type_answer{made, type_evidence::make_frame};
         }
         text type = type_of_allocator_call(call);
@@ -31568,6 +31682,11 @@ inline text own_name_of(const read_name& name) noexcept {
     return name.parts.is_known() ? name.parts.last().name : text{};
 }
 
+// The first template argument of the function itself; "" if it has none.
+inline text own_argument_of(arena& memory, const read_name& name) {
+    return name.parts.is_known() ? first_argument(memory, name.parts.last().arguments) : text{};
+}
+
 // Whether the template parameters around a declaration have the same names around a place: a member
 // that is defined outside of its class may give them others.
 inline bool has_parameters_of(arena& memory, const source_outline& file, std::size_t place,
@@ -31575,10 +31694,12 @@ inline bool has_parameters_of(arena& memory, const source_outline& file, std::si
     const list<const template_header*> own = file.headers_around(memory, declaration);
     const list<const template_header*> around = file.headers_around(memory, place);
     for (std::size_t i = 0; i < own.size(); ++i) {
+        if (i == around.size()) return false;
         const list<text>& names = own[i]->parameters;
-        if (i == around.size() || around[i]->parameters.size() != names.size()) return false;
+        const list<text>& others = around[i]->parameters;
+        if (others.size() != names.size()) return false;
         for (std::size_t k = 0; k < names.size(); ++k) {
-            if (around[i]->parameters[k] != names[k]) return false;
+            if (others[k] != names[k]) return false;
         }
     }
     return true;
@@ -31606,7 +31727,8 @@ inline std::size_t before_list(const source_outline& file, std::size_t open) {
 
 // The token with the name of the variable whose member function or constructor is called at `at`;
 // 0: it is another call. g++ places a call at its last token, clang at the name or the `=`.
-inline std::size_t variable_of_call(const source_outline& file, std::size_t at, text function) {
+inline std::size_t variable_of_call(const source_outline& file, std::size_t at,
+                                    const text& function) {
     const text token = file.text_at(at);
     const bool is_at_end = is_listed(token, ") } ]") && file.partner(at) > 1;
     if (token == "]" && function != "operator[]") return 0;
@@ -31630,7 +31752,8 @@ inline std::size_t variable_of_call(const source_outline& file, std::size_t at, 
 }
 
 // The tokens of the type of the object whose member function or constructor is called at `at`.
-inline declared_variable object_of_call(const source_outline& file, std::size_t at, text function) {
+inline declared_variable object_of_call(const source_outline& file, std::size_t at,
+                                        const text& function) {
     const std::size_t behind = file.behind_name(at);
     const bool is_object = file.is_at(behind - 1, ">") && file.is_any_at(behind, "( {");
     if (is_object) return {at, at, behind};  // clang: `box<int>(3)`
@@ -31656,9 +31779,9 @@ inline text class_with_member(const source_outline& file, std::size_t name,
         const declared_variable owner = object_at(file, name - 2);
         return file.is_word_at(owner.end - 1) ? file.text_at(owner.end - 1) : text{};
     }
-    const std::size_t count = function.components.size();
-    if (count < 2 || (!is_of_object && find_variable(file, name).at != 0)) return {};
-    return function.components[count - 2].name;
+    const text own = function.outer().name;
+    if (is_of_object || own.empty()) return own;
+    return find_variable(file, name).at == 0 ? own : text{};
 }
 
 // The type of such a member if one of the files of `knowledge` defines the class.
@@ -31674,7 +31797,7 @@ inline text type_of_member(arena& memory, const function_name& function, const s
     const declared_variable found = object_of(
         *open.file, member_of(*open.file, open.at, file.text_at(name)), file.is_at(name + 1, "->"));
     if (!found.is_known()) return {};
-    const text written = text_between(*open.file, found.begin, found.end);
+    const text written = open.file->between(found.begin, found.end);
     if (has_alias_of_header(files, written, false, knowledge)) return {};
     const text type = spelled_elsewhere(memory, *open.file, found.at, found.begin, found.end,
                                         function, knowledge);
@@ -31683,7 +31806,7 @@ inline text type_of_member(arena& memory, const function_name& function, const s
 
 // The type of the object whose member function or constructor is called at the place of a frame, as
 // it is printed; "" if it is not certain.
-inline text type_of_object(read_names& names, const code_frame& frame, text function,
+inline text type_of_object(read_names& names, const code_frame& frame, const text& function,
                            source_cache& sources, const type_knowledge& knowledge) {
     const source_outline* file = nullptr;
     const std::size_t at = token_of(frame, sources, file);
@@ -31701,7 +31824,7 @@ inline text type_of_object(read_names& names, const code_frame& frame, text func
     const function_name& caller = names.of(frame.function).parts;
     if (may_be_member) type = type_of_member(names.scratch(), caller, *file, name, more);
     if (type.empty() && is_object) {
-        const text written = text_between(*file, object.begin, object.end);
+        const text written = file->between(object.begin, object.end);
         if (has_alias_of_header(files, written, false, more)) return {};
         type = spelled_at(names, frame, *file, at, object.begin, object.end, more);
         type =
@@ -31713,7 +31836,7 @@ inline text type_of_object(read_names& names, const code_frame& frame, text func
 // The name of the class before `::` in `box<int>::make(1)` at the place of a frame; "" if it is
 // something else. Clang places the call at its first token, g++ at its last one or at the bracket
 // of the call that it is an argument of.
-inline text named_class(read_names& names, const code_frame& frame, text function,
+inline text named_class(read_names& names, const code_frame& frame, const text& function,
                         source_cache& sources, const type_knowledge& knowledge) {
     const source_outline* file = nullptr;
     const std::size_t at = token_of(frame, sources, file);
@@ -31740,7 +31863,7 @@ inline text named_class(read_names& names, const code_frame& frame, text functio
 
 // Whether clang's place of a frame is a call `grow(3)`, which may be that of a member of its own
 // class.
-inline bool is_bare_call(const code_frame& frame, text function, source_cache& sources) {
+inline bool is_bare_call(const code_frame& frame, const text& function, source_cache& sources) {
     const source_outline* file = nullptr;
     const std::size_t at = token_of(frame, sources, file);
     return at != 0 && file->text_at(at) == function && !file->is_any_at(at - 1, ". -> ::");
@@ -31762,14 +31885,12 @@ inline text called_name(read_names& names, const list<code_frame>& frames, std::
     text scope = named_class(names, caller, own, sources, knowledge);
     if (scope.empty()) scope = type_of_object(names, caller, own, sources, knowledge);
     const function_name& outer = names.of(caller.function).parts;
-    const std::size_t count = outer.components.size();
-    if (!scope.ends_with(">") && count > 1 && is_bare_call(caller, own, sources)) {
-        const name_component& around = outer.components[count - 2];
-        if (!around.arguments.empty()) scope = name_up_to(outer, around);
-    }
+    const name_component& around = outer.outer();
+    const bool may_be_around = !scope.ends_with(">") && !around.arguments.empty();
+    if (may_be_around && is_bare_call(caller, own, sources)) scope = name_up_to(outer, around);
     if (!scope.ends_with(">")) return function;
     // A base class that has the function may have other arguments, but not a constructor.
-    const text whole = joined(names.memory(), scope, "::", function);
+    const text whole = scoped_name(names.memory(), scope, function);
     const function_name& parts = names.of(whole).parts;
     const source_outline* inner = nullptr;
     const std::size_t inside = token_of(frames[called], sources, inner);
@@ -31779,9 +31900,8 @@ inline text called_name(read_names& names, const list<code_frame>& frames, std::
             inside != 0 && inner->declares_function(own) && body_of_class(*inner, own) == 0;
         return is_function ? function : whole;
     }
-    if (inside == 0 || parts.components.size() < 2) return function;
-    const std::size_t open =
-        body_of_class(*inner, parts.components[parts.components.size() - 2].name);
+    if (inside == 0) return function;
+    const std::size_t open = body_of_class(*inner, parts.outer().name);
     return open != 0 && open < inside && inside < inner->partner(open) ? whole : function;
 }
 
@@ -31820,42 +31940,36 @@ constexpr container_headers containers[] = {
      "unordered_map unordered_multimap unordered_set unordered_multiset"}};
 
 // The name of a standard header without its folders; "" for another file.
-inline text standard_header(text file) noexcept {
+inline text standard_header(const text& file) noexcept {
     if (!is_standard_header(file)) return {};
     return file.substr(file.rfind('/') + 1);
 }
 
+// The element, as a rule for filled_in(), by the class of a container.
+constexpr word_meaning elements[] = {
+    {"map multimap unordered_map unordered_multimap", "$p"},
+    {"_Rb_tree _Hashtable _Map_base", "$1"},
+    {"vector deque list forward_list set multiset unordered_set unordered_multiset stack queue "
+     "priority_queue _Vector_base _Deque_base _List_base _Fwd_list_base",
+     "$0"}};
+
 // The element type of a container. `scope` is the class of one of its functions, or of its
 // variable; "" if it is not a class of a container.
-inline text element_of(arena& memory, text scope, text brackets) {
-    const list<text> arguments = split_arguments(memory, brackets);
-    if (arguments.empty()) return {};
-    if (is_listed(scope, "map multimap unordered_map unordered_multimap")) {
-        if (arguments.size() < 2) return {};
-        const text key = joined(memory, "std::pair<", with_const(memory, arguments[0]), ", ");
-        return joined(memory, key, arguments[1], ">");
-    }
-    if (is_listed(scope, "_Rb_tree _Hashtable _Map_base")) {
-        return arguments.size() > 1 ? arguments[1] : text{};
-    }
-    const bool is_known =
-        is_listed(scope,
-                  "vector deque list forward_list set multiset unordered_set unordered_multiset "
-                  "stack queue priority_queue _Vector_base _Deque_base _List_base _Fwd_list_base");
-    return is_known ? arguments[0] : text{};
+inline text element_of(arena& memory, const text& scope, const text& brackets) {
+    return filled_in(memory, listed_meaning(elements, scope), split_arguments(memory, brackets));
 }
 
 // The same for a type in its printed form, if its class is one of `classes`.
-inline text element_of_class(arena& memory, text type, text classes) {
+inline text element_of_class(arena& memory, const text& type, const text& classes) {
     const std::size_t open = type.find('<');
     if (open == no_position || !type.starts_with("std::") || !type.ends_with(">")) return {};
     text own = type.substr(5, open - 5);
-    if (own.starts_with("pmr::")) own.remove_prefix(5);
+    take_start(own, "pmr::");
     return is_listed(own, classes) ? element_of(memory, own, type.substr(open)) : text{};
 }
 
 // The same for the only such class in a std::pair; "" if both are such.
-inline text element_in_pair(arena& memory, text type, text classes) {
+inline text element_in_pair(arena& memory, const text& type, const text& classes) {
     text only;
     if (!type.starts_with("std::pair<") || !type.ends_with(">")) return {};
     for (const text part : split_arguments(memory, type.substr(9))) {
@@ -31867,7 +31981,7 @@ inline text element_in_pair(arena& memory, text type, text classes) {
 }
 
 // `void (*)()` and `int (*)[3]` have their star inside.
-inline text pointer_to(arena& memory, text type) {
+inline text pointer_to(arena& memory, const text& type) {
     std::size_t star = 0;
     while (star < type.size() && !type.substr(star).starts_with("(*")) {
         star = type[star] == '<' ? skip_brackets(type, star) : star + 1;
@@ -31881,6 +31995,7 @@ inline text pointer_to(arena& memory, text type) {
 inline type_answer type_of_container(read_names& names, const list<code_frame>& frames,
                                      std::size_t at, source_cache& sources,
                                      const type_knowledge& knowledge) {
+    arena& memory = names.memory();
     const text request = own_name_of(names.of(frames[at].function));
     const text header = standard_header(frames[at].file);
     if (header == "stl_bvector.h") return {"unsigned long", type_evidence::make_frame};
@@ -31897,9 +32012,10 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
     bool is_in_pair = false;  // the container is a part of a std::pair
     for (; at < frames.size(); ++at) {
         const text function_inside = function;
-        const text file = standard_header(frames[at].file);
+        const code_frame& frame = frames[at];
+        const text file = standard_header(frame.file);
         if (file.empty()) break;
-        const read_name& name = names.of(frames[at].function);
+        const read_name& name = names.of(frame.function);
         function = own_name_of(name);
         const bool assigns = is_listed(function, "operator= assign") ||
                              function.starts_with("_M_assign") || function.starts_with("_M_move");
@@ -31907,8 +32023,9 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         // An element may be assigned by a function of the container around it, but not by the user.
         if (assigns && element.empty() && count < 3) {
             if (at + 1 == frames.size()) return unknown_type();
-            const text outer = own_name_of(names.of(frames[at + 1].function));
-            const bool is_own = standard_header(frames[at + 1].file).empty() ||
+            const code_frame& caller = frames[at + 1];
+            const text outer = own_name_of(names.of(caller.function));
+            const bool is_own = standard_header(caller.file).empty() ||
                                 (function != "operator=" && is_listed(outer, "operator= assign"));
             if (!is_own) return unknown_type();
             continue;
@@ -31930,10 +32047,9 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
                           "_Construct construct make_unique _S_create _Storage _Uninitialized "
                           "_Head_base");
             if (!is_made) return unknown_type();
-            const text argument_made = first_argument(names.memory(), name.parts.last().arguments);
-            const text made = decayed(printed_type(names.memory(), argument_made));
-            element = is_in_pair ? element_in_pair(names.memory(), made, container->classes)
-                                 : element_of_class(names.memory(), made, container->classes);
+            const text made = decayed(printed_type(memory, own_argument_of(memory, name)));
+            element = is_in_pair ? element_in_pair(memory, made, container->classes)
+                                 : element_of_class(memory, made, container->classes);
             if (element.empty()) return unknown_type();
             break;
         }
@@ -31947,19 +32063,19 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         const bool adds = is_list || is_listed(function, "push_back push_front");
         // Not for a reference to a pointer to functions, `int (* const&)(char)`.
         if (count == 1 && adds && !argument.empty() && !argument.contains("&)(")) {
-            element = decayed(printed_type(names.memory(), argument));
+            element = decayed(printed_type(memory, argument));
             if (is_list) element = without_const(without_pointer(element));
             break;
         }
-        argument = first_argument(names.memory(), arguments);
+        argument = own_argument_of(memory, name);
         // What makes the node is passed on: _M_insert_<const int&, std::_Rb_tree<...>::_Alloc_node>
         const std::size_t tree = arguments.find("std::_Rb_tree<");
         if (tree != no_position) {
-            element = element_of(names.memory(), "_Rb_tree", arguments.substr(tree + 13));
+            element = element_of(memory, "_Rb_tree", arguments.substr(tree + 13));
         }
         if (count < 3) continue;
-        const name_component& scope = name.parts.components[count - 2];
-        const text said = element_of(names.memory(), scope.name, scope.arguments);
+        const name_component& scope = name.parts.outer();
+        const text said = element_of(memory, scope.name, scope.arguments);
         if (!said.empty()) element = said;
         if (assigns) break;  // outside there may be the assignment of a container around it
     }
@@ -31968,13 +32084,13 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         code_frame frame = frames[at];
         frame.function = called_name(names, frames, at, sources, knowledge);
         const text type = type_of_object(names, frame, function, sources, knowledge);
-        element = element_of_class(names.memory(), type, container->classes);
+        element = element_of_class(memory, type, container->classes);
         if (needs_compiler(element)) return unknown_type();
         evidence = type_evidence::source_text;
     }
     if (element.empty()) return unknown_type();
-    if (request == "_M_allocate_map") element = pointer_to(names.memory(), element);
-    type_answer answer = printed_answer(names.memory(), element, evidence);
+    if (request == "_M_allocate_map") element = pointer_to(memory, element);
+    type_answer answer = printed_answer(memory, element, evidence);
     answer.is_array = true;
     return answer;
 }
@@ -31988,7 +32104,7 @@ inline text character_of_string(arena& memory, read_names& names, const list<cod
         const text header = standard_header(frames[at].file);
         const read_name& name = names.of(frames[at].function);
         if (!is_listed(header, "basic_string.h basic_string.tcc") || !name.parts.is_known()) break;
-        const text first = first_argument(memory, name.parts.last().arguments);
+        const text first = own_argument_of(memory, name);
         text character = allocated_by(first);
         if (own_name_of(name) == "_M_construct" && first.ends_with("*")) {
             // A text is made of iterators, which may be pointers to other characters.
@@ -32005,18 +32121,19 @@ inline text character_of_string(arena& memory, read_names& names, const list<cod
 // std::function is copied, a function that was not inlined names the lambda. Or else the function
 // that makes a call on that line contains it: "main::{lambda}". "" if there is none.
 inline text lambda_of_caller(read_names& names, const list<code_frame>& frames, std::size_t at,
-                             text lambda) {
+                             const text& lambda) {
     constexpr std::size_t start = 11;  // "(lambda at "
     const text place = file_name_of(lambda.substr(start));
     for (; at < frames.size(); ++at) {
-        const library_call& call = names.of(frames[at].function).call;
+        const code_frame& frame = frames[at];
+        const library_call& call = names.of(frame.function).call;
         if (call.scope == "_Base_manager") return call.scope_first;
         if (call.scope == "_Function_handler") return call.scope_second;
         text_out line{names.memory()};
-        line << file_name_of(frames[at].file) << ':';
-        line << decimal{static_cast<std::uint64_t>(frames[at].line)} << ':';
+        line << file_name_of(frame.file) << ':';
+        line << decimal{static_cast<std::uint64_t>(frame.line)} << ':';
         if (place.starts_with(line.view())) {
-            return joined(names.memory(), frames[at].function, "::{lambda}");
+            return joined(names.memory(), frame.function, "::{lambda}");
         }
     }
     return {};
@@ -32036,9 +32153,7 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
     const read_name& told =
         is_any && asking + 1 < frames.size() ? names.of(frames[asking + 1].function) : name;
     if (is_any && !is_listed(own_name_of(told), "any emplace __do_emplace")) return unknown_type();
-    if (told.parts.is_known()) {
-        call.function_first = first_argument(memory, told.parts.last().arguments);
-    }
+    call.function_first = own_argument_of(memory, told);
     const text character = character_of_string(memory, names, frames, asking);
     if (!character.empty()) return printed_answer(memory, character, type_evidence::make_frame);
     if (is_listed(header, "std_thread.h stop_token shared_ptr_base.h")) call.scope = call.function;
@@ -32052,7 +32167,7 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
         return printed_answer(memory, type, type_evidence::make_frame);
     }
     std::size_t at = asking;
-    const text allocators = "new_allocator.h alloc_traits.h allocator.h memory_resource";
+    constexpr const char* allocators = "new_allocator.h alloc_traits.h allocator.h memory_resource";
     while (at < frames.size() && own_name_of(names.of(frames[at].function)) == "allocate" &&
            is_listed(standard_header(frames[at].file), allocators)) {
         ++at;
@@ -32064,7 +32179,7 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
     const read_name& caller = names.of(frames[at].function);
     if (caller.parts.components.size() == 1) {
         call.function = own_name_of(caller);
-        call.function_first = first_argument(memory, caller.parts.last().arguments);
+        call.function_first = own_argument_of(memory, caller);
     } else {
         call = caller.call;
     }
@@ -32102,7 +32217,7 @@ inline text constructed_classes(arena& memory, const code_frame& frame,
     if (column == 0) return {};
     text_out classes{memory};
     const text made = knowledge.made_by({}, {places, 2}, memory);
-    for (const text each : split_arguments(memory, joined(memory, "(", made, ")"))) {
+    for (const text each : split_arguments(memory, enclosed(memory, "(", made, ")"))) {
         if (each.starts_with("std::") && (!is_thrown || each.ends_with(">"))) continue;
         classes << (!classes.empty() ? ", " : is_thrown ? "[" : "(") << each;
     }
@@ -32125,7 +32240,7 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Whether the code between two tokens may change a variable: `n = 1`, `n += 1`, `++n`, `&n`.
-inline bool may_change(const source_outline& file, text name, std::size_t from,
+inline bool may_change(const source_outline& file, const text& name, std::size_t from,
                        std::size_t to) noexcept {
     for (; from < to; ++from) {
         if (file.text_at(from) != name) continue;
@@ -32169,14 +32284,11 @@ inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
     const list<source_token>& tokens = file->tokens();
     for (std::size_t at = file->token_from(frame.line, 0);
          at + 2 < tokens.size() && tokens[at].line == frame.line; ++at) {
-        const bool is_new =
-            at > 0 && file->text_at(at) == "new" && file->text_at(at - 1) == "operator";
+        const bool is_new = at > 0 && file->is_at(at, "new") && file->is_at(at - 1, "operator");
         if (!is_new && !file->is_any_at(at, "malloc allocate do_allocate")) continue;
         std::size_t open = at + 1;
-        if (file->text_at(open) == "[") open += 2;
-        if (file->text_at(open) != "(") continue;
-        const text behind = file->text_at(open + 2);
-        if (behind != ")" && behind != ",") continue;
+        if (file->is_at(open, "[")) open += 2;
+        if (!file->is_at(open, "(") || !file->is_any_at(open + 2, ") ,")) continue;
         if (file->text_at(open + 1) == size_parameter(*file, at - (is_new ? 1 : 0))) return true;
     }
     return false;
@@ -32200,7 +32312,7 @@ namespace symbolize {
 // Whether the declaration that the token belongs to ends with "= default".
 inline bool is_defaulted(const source_outline& file, std::size_t at) noexcept {
     while (at + 1 < file.tokens().size()) {
-        const text token = file.tokens()[at].spelling();
+        const text token = file.token(at).spelling();
         if (token == ";" || token == "{" || token == "}") return false;
         if (token == "=" && file.is_at(++at, "default")) return true;
         ++at;
@@ -32216,7 +32328,7 @@ inline bool is_inherited(const source_outline& file, std::size_t at) noexcept {
 
 // Whether a function is a member of a lambda, but not its body: "main::{lambda()#1}::main(...)".
 // With -g1, clang names it "(lambda at main.cpp:3:14)", or not at all.
-inline bool is_copy_of_lambda(text function) noexcept {
+inline bool is_copy_of_lambda(const text& function) noexcept {
     const std::size_t inner = function.rfind(text{"}::"});
     if (inner == text::npos) return function.empty() || function.starts_with("(lambda at ");
     return !function.substr(inner + 3).starts_with("operator()");
@@ -32329,12 +32441,11 @@ inline text called_around(const source_outline& file, const new_expression& expr
 inline const new_expression* find_in_call(const source_outline& file, std::size_t open) {
     const std::size_t close = file.is_at(open, "(") ? file.partner(open) : 0;
     if (close <= open) return nullptr;
-    const list<new_expression>& all = file.expressions();
     const new_expression* only = nullptr;
-    for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin <= close; ++i) {
-        if (all[i].has_initialiser && !all[i].is_request) continue;
+    for (const new_expression& each : file.expressions_in(open, close + 1)) {
+        if (each.has_initialiser && !each.is_request) continue;
         if (only != nullptr) return nullptr;
-        only = &all[i];
+        only = &each;
     }
     if (only == nullptr) return nullptr;
     const std::size_t first = only->is_request ? open - 1 : open;  // what is called may be a macro
@@ -32347,32 +32458,32 @@ inline const new_expression* find_in_call(const source_outline& file, std::size_
 
 // Without a column: the only new-expression that begins or ends on the line.
 inline const new_expression* find_on_line(const source_outline& file, int line) {
-    const list<source_token>& tokens = file.tokens();
     const list<new_expression>& all = file.expressions();
+    const std::size_t first = file.token_from(line, 0);
+    const std::size_t behind = file.token_from(line + 1, 0);
     const new_expression* only = nullptr;
-    for (std::size_t i =
-             partition_point(all.data(), all.size(),
-                             [&](const new_expression& e) { return tokens[e.reach].line < line; });
-         i < all.size() && tokens[all[i].begin].line <= line; ++i) {
-        if (tokens[all[i].begin].line != line && tokens[all[i].last].line != line) continue;
+    const std::size_t end = file.first_from(behind);
+    for (std::size_t i = file.first_reaching(first); i < end; ++i) {
+        const new_expression& each = all[i];
+        const bool ends = first <= each.last && each.last < behind;
+        if (each.begin < first && !ends) continue;
         if (only != nullptr) return nullptr;
-        only = &all[i];
+        only = &each;
     }
     if (only == nullptr) return nullptr;
-    const std::size_t first = file.token_from(tokens[only->begin].line, 0);
-    const std::size_t behind = file.token_from(tokens[only->last].line + 1, 0);
-    return has_hidden_new(file, first, behind) ? nullptr : only;
+    const std::size_t first_of_all = file.token_from(file.token(only->begin).line, 0);
+    const std::size_t behind_all = file.token_from(file.token(only->last).line + 1, 0);
+    return has_hidden_new(file, first_of_all, behind_all) ? nullptr : only;
 }
 
 inline const new_expression* find_new_expression(const source_outline& file, int line, int column,
                                                  bool is_c = false) {
     if (column <= 0) return find_on_line(file, line);
-    const source_token* token = file.token_at(line, column);
-    if (token == nullptr) return nullptr;
-    const auto at = static_cast<std::size_t>(token - file.tokens().begin());
+    const std::size_t at = file.token_at(line, column);
+    if (at == file.tokens().size()) return nullptr;
     const new_expression* const found = file.expression_at(at);
     if (found != nullptr && (found->is_request || !is_c)) return found;  // C has no `new`
-    if (token->spelling() == "(") return find_in_call(file, at);
+    if (file.is_at(at, "(")) return find_in_call(file, at);
     return is_c ? find_in_call(file, at + 1) : nullptr;
 }
 
@@ -32392,7 +32503,8 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Whether the frame at `asking`, which asked for memory, throws what it asked for.
-ALLOCSCOPE_INLINE bool is_throwing(const list<code_frame>& frames, std::size_t asking) noexcept {
+ALLOCSCOPE_PURE inline bool is_throwing(const list<code_frame>& frames,
+                                        std::size_t asking) noexcept {
     return asking != 0 && frames[asking - 1].function == "__cxa_allocate_exception";
 }
 
@@ -32457,7 +32569,7 @@ public:
 
     // Whether the file, or a header of the project, defines the class with an array at its end,
     // which stands for as many as there is memory for.
-    bool ends_with_array(text type) const {
+    bool ends_with_array(const text& type) const {
         text own = type.substr(type.rfind(' ') + 1);
         own = own.substr(own.rfind(':') + 1);
         const found_token open = class_named(own);
@@ -32470,8 +32582,7 @@ public:
         if (expression_.is_of_variable) {
             text type = decayed(type_of_value(expression_.type_begin, expression_.type_end, 0));
             if (!file_.is_at(expression_.type_end, "=")) return type;
-            if (!type.ends_with("*")) return {};  // of p = malloc(n)
-            type.remove_suffix(1);
+            if (!take_end(type, "*")) return {};  // of p = malloc(n)
             const bool is_byte = bytes_of_plain_type(type) == 1 && !type.ends_with("_t");
             const bool is_plain = is_byte || is_listed(type, "float double");
             return is_plain ? type : text{};
@@ -32481,20 +32592,19 @@ public:
             const text made = of_call(own);
             if (!made.empty() || !is_class_of_value(own)) return made;
         }
-        text_out type{memory_};
         // What is made from a value has the type that an alias stands for.
         const int depth = expression_.is_of_value ? 1 : 0;
-        if (!write(type, expression_.type_begin, expression_.type_end, depth)) return {};
-        return is_doubtful(own) || is_unresolved(type.view()) ? text{} : type.view();
+        const text type =
+            type_spelling::spelled(expression_.type_begin, expression_.type_end, depth);
+        return type.empty() || is_doubtful(own) || is_unresolved(type) ? text{} : type;
     }
 
     // The type of `f(x)` or `static_cast<T>(x)` in `new auto(...)`.
-    text of_call(text own) const {
+    text of_call(const text& own) const {
         if (own == "static_cast") {
-            text_out cast{memory_};
-            const bool is_read =
-                write(cast, expression_.type_begin + 2, expression_.type_end - 1, 0);
-            return is_read && !is_unresolved(cast.view()) ? decayed(cast.view()) : text{};
+            const text cast =
+                type_spelling::spelled(expression_.type_begin + 2, expression_.type_end - 1, 0);
+            return is_unresolved(cast) ? text{} : decayed(cast);
         }
         const text type = made_by_call(own);
         return decayed(type.empty() ? made_by_call("operator()") : type);
@@ -32502,10 +32612,10 @@ public:
 
     // Whether `own(x)` makes an object. It might be a call of a function, or of a variable, whose
     // name a class has in another scope.
-    bool is_class_of_value(text own) const {
+    bool is_class_of_value(const text& own) const {
         const std::size_t name = expression_.type_begin;
         if (file_.is_any_at(expression_.type_end - 2, ". ->")) return false;
-        if (builtin_type{}.take(own) || is_parameter(own)) return true;
+        if (is_builtin_word(own) || is_parameter(own)) return true;
         if (is_of_standard_library(own) || file_.is_at(name, "typename")) return true;
         if (file_.is_at(expression_.type_end, "{")) return is_type_or_namespace(own);
         const bool is_scoped = name + 1 != expression_.type_end && !file_.is_at(name + 1, "<");
@@ -32522,7 +32632,7 @@ public:
 
     // Whether the type is printed as a member of a template, `traits<part>::type`, which stands for
     // another type, or has an expression.
-    bool is_unresolved(text written) const {
+    bool is_unresolved(const text& written) const {
         if (!written.contains(">")) return false;
         // Of what may be an alias of a pointer
         if (written.contains("remove_pointer") && !written.contains("*")) return true;
@@ -32535,7 +32645,7 @@ public:
         const function_name name = parse_function_name(memory_, path);
         if (name.components.size() < 2) return true;
         const text own = name.last().name;
-        const text outer = name.components[name.components.size() - 2].name;
+        const text outer = name.outer().name;
         const local_name local = find_local_name(file_, expression_.begin, own);
         const bool is_local = local.what == local_name::kind::other && local.is_of_function;
         if (is_local && outer == name_.last().name) return false;
@@ -32553,7 +32663,7 @@ public:
     }
 
     // Whether headers show that `own(x)` makes an object.
-    bool is_class_of_header(text own) const {
+    bool is_class_of_header(const text& own) const {
         if (knowledge_.files == nullptr) return false;
         for (const source_outline* each : *knowledge_.files) {
             if (each->declares_function(own)) return false;
@@ -32562,7 +32672,9 @@ public:
     }
 
     // "" for a type that clang names after its place: "box<(lambda at /home/main.cpp:3:9)>".
-    static text named(text type) noexcept { return type.contains("(lambda at ") ? text{} : type; }
+    static text named(const text& type) noexcept {
+        return type.contains("(lambda at ") ? text{} : type;
+    }
 
     // The compiler has deduced the type of p in `auto* p = new box{1};`. In `return new box{1};` it
     // is that which the function returns, unless that is a class, which may be a base class.
@@ -32577,10 +32689,9 @@ public:
         if (!is_returned && !file_.is_at(before - 1, "auto")) return {};
         text type =
             decayed(described(name, is_returned ? asked_name::result : asked_name::variable));
-        if (!type.ends_with("*")) return {};
-        type.remove_suffix(1);
-        const bool is_certain = !is_returned || type.ends_with("*") ||
-                                builtin_type{}.take(type.substr(0, type.find(' ')));
+        if (!take_end(type, "*")) return {};
+        const bool is_certain =
+            !is_returned || type.ends_with("*") || is_builtin_word(type.substr(0, type.find(' ')));
         return is_certain ? type : text{};
     }
 
@@ -32590,7 +32701,7 @@ public:
     text deduced() const {
         const std::size_t open = expression_.type_end;
         const text pack = of_pack();
-        if (!pack.empty()) return joined(memory_, "<", pack, ">");
+        if (!pack.empty()) return enclosed(memory_, "<", pack, ">");
         if (!expression_.has_initialiser || !file_.is_any_at(open, "( {")) return {};
         if (expression_.is_of_value || expression_.is_of_variable) return {};
         for (std::size_t i = expression_.type_begin; i < open; ++i) {
@@ -32605,7 +32716,7 @@ public:
     }
 
     // Whether the debug information does not know a class with that name.
-    bool is_undescribed(text own) const { return knowledge_.kind_of(own) < name_kind::type; }
+    bool is_undescribed(const text& own) const { return knowledge_.kind_of(own) < name_kind::type; }
 
     // "app::box<>" for `new app::box<Ts>...`, or that app::box which the code constructs there; ""
     // for other expressions.
@@ -32615,9 +32726,7 @@ public:
         while (open < end && !file_.is_at(open, "<")) ++open;
         if (expression_.is_request || file_.is_at(end, "[")) return {};
         if (open >= end || file_.behind_angles(open) != end) return {};  // `new a<b;`: no end
-        const char* const begin = file_.text_at(expression_.type_begin).data();
-        const text path{begin, static_cast<std::size_t>(file_.text_at(open).data() - begin)};
-        const text any = joined(memory_, path, "<>");
+        const text any = joined(memory_, file_.between(expression_.type_begin, open), "<>");
         const text made = made_by_call(own_word(file_, expression_));
         return is_candidate_for(any, made) ? made : any;
     }
@@ -32643,7 +32752,7 @@ private:
         if (file_.is_at(behind, ".")) return {};
         if (end == expression_.type_begin + 1 || all.empty()) return all;
         text_out types{memory_};
-        const std::size_t count = split_arguments(memory_, joined(memory_, "<", all, ">")).size();
+        const std::size_t count = split_arguments(memory_, enclosed(memory_, "<", all, ">")).size();
         bool are_known = true;
         for (member_ = 0; member_ < count && are_known; ++member_) {
             if (member_ != 0) types << ", ";
@@ -32657,13 +32766,13 @@ private:
     // that is called in `new auto(f(x))`; `own` is its name. The places are those at which
     // compilers put the call: the last token or the `new`; the name, with its scopes or without;
     // the bracket behind it. "" if that is not certain.
-    text made_by_call(text own) const {
+    text made_by_call(const text& own) const {
         const std::size_t open = expression_.type_end;
         const std::size_t tokens[] = {expression_.last, expression_.begin, expression_.type_begin,
                                       open - 1, open};
         line_and_column places[5];
         for (int i = 0; i < 5; ++i) {
-            const source_token& token = file_.tokens()[tokens[i]];
+            const source_token& token = file_.token(tokens[i]);
             places[i] = {static_cast<std::uint32_t>(token.line),
                          static_cast<std::uint32_t>(token.column)};
         }
@@ -32671,7 +32780,7 @@ private:
     }
 
     // With -g1 nobody knows what a namespace around the function has.
-    bool is_of_standard_library(text own) const {
+    bool is_of_standard_library(const text& own) const {
         const bool is_seen = knowledge_.kind_of(own) != name_kind::undescribed;
         const bool is_of_std =
             file_.is_at(expression_.type_begin, "std") || (is_seen && is_standard_name(own));
@@ -32681,7 +32790,7 @@ private:
     // Whether the block may be that of a `new` in a default argument, and its size would not show
     // it. Outside of templates only clang places a call at the `new` itself, and never one of a
     // default argument.
-    bool is_doubtful(text own) const {
+    bool is_doubtful(const text& own) const {
         const bool is_in_template = has_template_around() || has_arguments(name_);
         if (is_at_begin_ && !is_in_template) return false;
         return may_be_default_of(own) || may_be_default_of(called_around(file_, expression_));
@@ -32736,7 +32845,7 @@ private:
 
     // Whether the next statements of the block make an object of another class, which may have the
     // same size, in that memory: `new (memory) other`.
-    bool is_for_others(text name) const {
+    bool is_for_others(const text& name) const {
         constexpr std::size_t most_tokens = 64;
         std::size_t at = expression_.begin;
         while (at > 0 && !file_.is_any_at(at - 1, "= ; { }")) --at;
@@ -32756,6 +32865,13 @@ private:
     const new_expression& expression_;
     bool is_at_begin_;  // the call is placed at the `new`, not at the last token
 };
+
+// The type of an expression at another place than that of the frame; "" if it is not certain.
+inline text type_of_expression(arena& memory, const source_outline& file,
+                               const new_expression& expression, const function_name& name,
+                               const type_knowledge& knowledge) {
+    return source_spelling{memory, file, expression, name, knowledge}.spelled();
+}
 
 // What the source says about a `new` besides its type.
 struct source_notes {
@@ -32838,7 +32954,7 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     }
     if (expression == nullptr) return {};
     const borrowed_memory meanwhile{names.scratch()};
-    const source_token& begin = file->tokens()[expression->begin];
+    const source_token& begin = file->token(expression->begin);
     const bool is_at_begin =
         frame.column > 0 && begin.line == frame.line && begin.column == frame.column;
     const text own = own_word(*file, *expression);
@@ -32852,7 +32968,7 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     type = as_headers_say(names, frame, *file, sources, knowledge, spelling, *expression, type);
     if (notes != nullptr) {
         const std::size_t behind = expression->type_end;
-        notes->is_array = is_thrown || expression->is_request || file->text_at(behind) == "[";
+        notes->is_array = is_thrown || expression->is_request || file->is_at(behind, "[");
         notes->shares_place = spelling.shares_place();
         const bool is_asked = type.empty() && !notes->shares_place;
         text deduced = is_asked ? spelling.deduced() : text{};
@@ -32895,7 +33011,7 @@ public:
                 const handing_function& handing = {})
         : files_(included_files(sources, frame, file)), handing_(handing) {}
 
-    ALLOCSCOPE_PURE bool is_macro(text name) const noexcept {
+    ALLOCSCOPE_PURE bool is_macro(const text& name) const noexcept {
         for (const source_outline* each : files_) {
             if (each->is_macro(name)) return true;
         }
@@ -32904,11 +33020,11 @@ public:
 
     ALLOCSCOPE_INLINE const source_files& files() const noexcept { return files_; }
 
-    bool defines_class(text name) const { return class_in_files(files_, name).at != 0; }
+    bool defines_class(const text& name) const { return class_in_files(files_, name).at != 0; }
 
     // The definition of a macro where the code asks for memory: the only one, or the only one that
     // asks. Null: it is not certain what the macro stands for.
-    const macro_line* definition_of(text name) const noexcept {
+    const macro_line* definition_of(const text& name) const noexcept {
         const macro_line* last = nullptr;
         const macro_line* asking = nullptr;
         std::size_t count = 0;
@@ -32927,12 +33043,12 @@ public:
         return count_asking == 1 ? asking : nullptr;
     }
 
-    ALLOCSCOPE_PURE bool may_allocate(text words) const noexcept {
+    ALLOCSCOPE_PURE bool may_allocate(const text& words) const noexcept {
         return words.contains(handing_.name) || words.contains("alloc");
     }
 
     // A word of a macro, as it is read: as a function of the C library that gets the size there.
-    text read_as(text word) const noexcept {
+    text read_as(const text& word) const noexcept {
         const char* const like[] = {"malloc", "realloc", "reallocarray"};
         const std::size_t number = handing_.argument - 1;  // huge: there is no such function
         return word == handing_.name && number < 3 ? text{like[number]} : word;
@@ -33023,16 +33139,14 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
         if (!is_word(word) || is_listed(word, "std const struct union enum")) continue;
         if (macros.is_macro(word)) return false;
         if (expression.is_of_variable) continue;
-        if (builtin_type{}.take(word)) continue;
+        if (is_builtin_word(word)) continue;
         if (find_local_name(file, at, word).what != local_name::kind::none) return false;
         const bool is_of_std =
             i > 1 && is_listed(word, "string wstring") && made.is_at(i - 2, "std");
         if (is_of_std) continue;
         const name_kind kind = knowledge.kind_of(word);
-        bool is_known = kind != name_kind::unknown || file.is_defined(word);
-        for (const template_header* each : headers) {
-            for (const text parameter : each->parameters) is_known = is_known || parameter == word;
-        }
+        const bool is_known = kind != name_kind::unknown || file.is_defined(word) ||
+                              find_parameter(headers, word).header != 0;
         if (!is_known) return false;
         const bool is_template = kind == name_kind::class_template || file.is_class_template(word);
         const text behind = made.text_at(i + 1);
@@ -33060,13 +33174,11 @@ inline text text_with_new(arena& memory, const source_outline& file, std::size_t
 }
 
 // Whether the code calls the constructor of `type` at the place of the frame.
-inline bool is_constructed(arena& memory, text type, const code_frame& frame,
+inline bool is_constructed(arena& memory, const text& type, const code_frame& frame,
                            const type_knowledge& knowledge) {
     const function_name name = parse_function_name(memory, type);
     if (!name.is_known()) return false;
-    const line_and_column place{static_cast<std::uint32_t>(frame.line),
-                                static_cast<std::uint32_t>(frame.column)};
-    const text made = knowledge.made_by(name.last().name, {&place, 1}, memory);
+    const text made = knowledge.made_at(frame, name.last().name, memory);
     return is_candidate_for(type, pretty_type(memory, made));
 }
 
@@ -33081,7 +33193,7 @@ inline std::size_t macro_in_call(const source_outline& file, std::size_t at) {
 }
 
 // The brace of the function `name` that a macro writes, if that asks for memory; 0: it does not.
-inline std::size_t body_in_macro(const source_outline& made, text name) {
+inline std::size_t body_in_macro(const source_outline& made, const text& name) {
     std::size_t body = 0;
     for (const new_expression& each : made.expressions()) {
         if (made.text_at(each.function) == name) body = made.partner(each.function + 1) + 1;
@@ -33092,9 +33204,9 @@ inline std::size_t body_in_macro(const source_outline& made, text name) {
 // Whether a macro stands for `new`, or for `new (place)`, and an operator new `takes_place`.
 inline bool stands_for_new(text macro, bool takes_place) {
     macro = without_spaces_around(macro);
-    if (macro.starts_with("::")) macro.remove_prefix(2);
-    if (!macro.starts_with("new")) return false;
-    macro = without_spaces_around(macro.substr(3));
+    take_start(macro, "::");
+    if (!take_start(macro, "new")) return false;
+    macro = without_spaces_around(macro);
     return macro.empty() || (takes_place && macro.starts_with("(") && macro.ends_with(")"));
 }
 
@@ -33127,7 +33239,7 @@ inline text spelled_in_macro(arena& memory, const source_outline& file, std::siz
                              const seen_macros& macros, const source_outline& made,
                              const new_expression& expression, const function_name& function,
                              const type_knowledge& knowledge) {
-    const list<const template_header*> headers = file.headers_around(memory, file.scope_of(at));
+    const list<const template_header*> headers = file.headers_at(memory, at);
     if (!expression.has_type ||
         !are_known_names(file, at, macros, made, expression, knowledge, headers)) {
         return {};
@@ -33162,9 +33274,7 @@ inline text type_thrown_by_macro(arena& memory, const code_frame& frame, source_
     if (only.is_of_value && !made.is_at(only.type_end, "{")) {
         // It may be a function that makes the exception.
         const text own = own_word(made, only);
-        const line_and_column place{static_cast<std::uint32_t>(frame.line),
-                                    static_cast<std::uint32_t>(frame.column)};
-        const text type = knowledge.made_by(own, {&place, 1}, memory);
+        const text type = knowledge.made_at(frame, own, memory);
         if (!type.empty()) return type;
         const bool is_class = made.is_at(only.type_begin, "std") || macros.defines_class(own) ||
                               knowledge.kind_of(own) == name_kind::type;
@@ -33194,14 +33304,13 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const bool is_cast = file.is_at(at - 1, ")") && file.is_at(at - 2, "*");
     std::size_t begin = is_cast ? file.partner(at - 1) : at;
     while (file.is_word_at(begin - 1) || file.is_any_at(begin - 1, "* =")) --begin;
-    const source_outline made{memory, joined(memory, text_between(file, begin, at), written)};
+    const source_outline made{memory, joined(memory, file.between(begin, at), written)};
     // The macro may write functions. Then only that of the frame can allocate there.
     const std::size_t body = function.is_known() ? body_in_macro(made, function.last().name) : 0;
     const std::size_t end = body != 0 ? made.partner(body) : made.tokens().size();
-    const std::size_t number = made.first_from(body);
-    if (requests_in(made, body, end) != 1 || number == made.expressions().size()) return {};
-    const new_expression& only = made.expressions()[number];
-    if (only.begin >= end || made.first_from(only.begin + 1) != made.first_from(end)) return {};
+    const new_expression* const found = made.expressions_in(body, end).only();
+    if (requests_in(made, body, end) != 1 || found == nullptr) return {};
+    const new_expression& only = *found;
     const text type = spelled_in_macro(memory, file, at, macros, made, only, function, knowledge);
     if (type.empty()) return {};
     // What stands around a macro that is used in turn may allocate, too. So this one, or what it is
@@ -33210,7 +33319,7 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const std::size_t close = file.is_at(at + 1, "(") ? file.partner(at + 1) : at;
     const bool asks = macros.may_allocate(used.rest) || requests_in(file, at, close) != 0;
     // Whoever defines it otherwise still asks for the size that stands here.
-    const bool has_size = only.is_request && text_between(file, at, close).contains("sizeof");
+    const bool has_size = only.is_request && file.between(at, close).contains("sizeof");
     is_array = only.is_request || made.is_at(only.type_end, "[");
     is_all = (is_own || is_array) && (used.is_certain || has_size) && asks;
     bool has_other = only.is_request;  // another macro may allocate, too
@@ -33255,10 +33364,8 @@ namespace symbolize {
 inline list<const new_expression*> member_initialisers(arena& memory, const source_outline& file,
                                                        std::size_t open) {
     list<const new_expression*> found{memory};
-    const list<new_expression>& all = file.expressions();
-    for (std::size_t i = file.first_from(open); i < all.size() && all[i].begin < file.partner(open);
-         ++i) {
-        if (is_in_initialiser(file, open, all[i].begin)) found.push_back(&all[i]);
+    for (const new_expression& each : file.expressions_in(open, file.partner(open))) {
+        if (is_in_initialiser(file, open, each.begin)) found.push_back(&each);
     }
     return found;
 }
@@ -33273,9 +33380,7 @@ inline bool are_only_initialisers(const source_outline& file, std::size_t open) 
         if (is_hidden && is_in_initialiser(file, open, at)) return false;
         const bool is_call = file.is_word_at(at) && file.is_at(at + 1, "(");
         if (!is_call || file.is_any_at(at - 1, "new :: . ->")) continue;
-        const std::size_t inner = file.first_from(at);
-        const bool is_around = inner < file.expressions().size() &&
-                               file.expressions()[inner].begin < file.partner(at + 1);
+        const bool is_around = file.first_from(at) < file.first_from(file.partner(at + 1));
         // It may be a macro of another file, with a `new` in it.
         const bool is_known = is_around || file.is_defined(word);
         if (!is_known && is_in_initialiser(file, open, at)) return false;
@@ -33297,7 +33402,8 @@ inline bool has_new_before(const source_outline& file, std::size_t brace) {
 // `at` is the place of a call in a constructor of the class `name`. The brace of the class, if only
 // an initialiser of a member can ask for memory there.
 inline found_token class_of_initialisers(source_cache& sources, const code_frame& frame,
-                                         const source_outline& file, std::size_t at, text name) {
+                                         const source_outline& file, std::size_t at,
+                                         const text& name) {
     const text token = file.text_at(at);
     if (token == name) {
         const bool is_elsewhere = file.is_at(at + 1, "::") || is_defaulted(file, at);
@@ -33315,14 +33421,12 @@ inline found_token class_of_initialisers(source_cache& sources, const code_frame
 // --- default arguments ---
 
 // The only `new` among the default arguments of functions with this name; null: none or several.
-inline const new_expression* default_argument(const source_outline& file, text callee) {
+inline const new_expression* default_argument(const source_outline& file, const text& callee) {
     const new_expression* only = file.default_of(callee);
     if (only == nullptr) return nullptr;
     const std::size_t close = file.partner(only->callee + 1);
-    const list<new_expression>& all = file.expressions();
-    for (std::size_t i = file.first_from(only->callee); i < all.size() && all[i].begin < close;
-         ++i) {
-        if (&all[i] != only) return nullptr;
+    for (const new_expression& each : file.expressions_in(only->callee, close)) {
+        if (&each != only) return nullptr;
     }
     return has_hidden_new(file, only->callee, close) ? nullptr : only;
 }
@@ -33349,7 +33453,7 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
     const source_outline* file = nullptr;
     const std::size_t at = token_of(frame, sources, file);
     if (at == 0) return;
-    const source_token& token = file->tokens()[at];
+    const source_token& token = file->token(at);
     const borrowed_memory meanwhile{names.scratch()};
     arena& scratch = names.scratch();
     const new_expression* shown =
@@ -33362,14 +33466,14 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
         const new_expression* implied = default_argument(*file, callee);
         if (implied == nullptr || !file->headers_around(scratch, implied->scope).empty()) return;
         if (shown != nullptr && !differ_in_size(*file, *shown, *implied, knowledge)) return;
-        type = source_spelling{scratch, *file, *implied, nobody, knowledge}.spelled();
+        type = type_of_expression(scratch, *file, *implied, nobody, knowledge);
     } else if (shown == nullptr) {
         bool is_all = false;
         bool is_array = false;
         type = type_of_macro(scratch, *file, at, frame, sources, function, knowledge, handing,
                              is_all, is_array);
         if (!type.empty() && is_all) {
-            answer = {names.made(type), type_evidence::source_text, is_array};
+            answer.set_source_text(names.made(type), is_array);
             return;
         }
     }
@@ -33377,13 +33481,12 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
         answer.candidate = names.made(type);
         return;
     }
-    const std::size_t parts = function.components.size();
-    if (shown != nullptr || parts < 2) return;
+    const text own = function.outer().name;
+    if (shown != nullptr || own.empty()) return;
     if (!is_constructor(function) && !is_inherited(*file, at)) return;
     const auto known = sources.implied().insert(&token);
     if (known.is_new) {
-        known.value =
-            class_of_initialisers(sources, frame, *file, at, function.components[parts - 2].name);
+        known.value = class_of_initialisers(sources, frame, *file, at, own);
     }
     const found_token owner = known.value;
     if (owner.at == 0) return;
@@ -33391,14 +33494,14 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
     text_out types{scratch};
     bool is_array = false;
     for (const new_expression* each : all) {
-        type = source_spelling{scratch, *owner.file, *each, function, knowledge}.spelled();
+        type = type_of_expression(scratch, *owner.file, *each, function, knowledge);
         is_array = is_array || owner.file->is_at(each->type_end, "[");
         if (type.empty()) return;
         types << (types.empty() ? "<" : ", ") << type;
     }
     if (all.size() == 1) {
-        answer = {names.made(type), type_evidence::source_text, is_array};
-        frame.line = static_cast<int>(owner.file->tokens()[all[0]->begin].line);
+        answer.set_source_text(names.made(type), is_array);
+        frame.line = static_cast<int>(owner.file->token(all[0]->begin).line);
         if (owner.file != file) frame.file = copy_of(names.memory(), owner.file->path);
     } else if (!all.empty() && !is_array) {  // the size shows which of them it is
         types << '>';
@@ -33443,7 +33546,7 @@ inline bool exclude_each_other(const source_outline& file, std::size_t first, st
                                std::size_t second) {
     bool is_sure = false;  // most pairs are not: a search of lists would cost more than the rest
     for (std::size_t at = last + 1; at < second && !is_sure; ++at) {
-        const char begin = *file.tokens()[at].begin;
+        const char begin = *file.token(at).begin;
         const bool may_be =
             begin == 'e' || begin == ':' || begin == 'c' || begin == 'd' || begin == 'r';
         is_sure = may_be && file.is_any_at(at, "else : case default return");
@@ -33486,7 +33589,7 @@ inline bool is_called_behind(const code_frame* outer, source_cache& sources) {
 
 // Whether the source has a call of a function with that name at the place of a frame, and not its
 // declaration.
-inline bool is_written_call(const code_frame& frame, text name, source_cache& sources) {
+inline bool is_written_call(const code_frame& frame, const text& name, source_cache& sources) {
     const source_outline* file = nullptr;
     const std::size_t at = token_of(frame, sources, file);
     const std::size_t open = at != 0 ? end_of_callee(*file, at) + 1 : 0;
@@ -33519,7 +33622,7 @@ inline bool may_be_call_of(const source_outline& file, const code_frame& frame,
     const text other_called = called_function(file, other);
     if (called != other_called && called != "]" && other_called != "]") return false;
     const auto has_call = [&](std::size_t at) {
-        const source_token& token = file.tokens()[at];
+        const source_token& token = file.token(at);
         return knowledge.may_call_at(frame.file, token.line, token.column);
     };
     if (differ_in_size(file, expression, other, knowledge)) return false;
@@ -33581,8 +33684,8 @@ inline std::size_t arguments_before_last(const source_outline& file, std::size_t
 
 // The number of the parameter `name` of the function around a token, from 1; 0: it has none, or the
 // code before the token may change it.
-inline std::size_t number_of_parameter(const source_outline& file, std::size_t before, text own,
-                                       text name) {
+inline std::size_t number_of_parameter(const source_outline& file, std::size_t before,
+                                       const text& own, const text& name) {
     std::size_t open = before;
     do {
         if (--open < 2) return 0;
@@ -33621,7 +33724,7 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         if (open == 0) break;
         const text name = file->text_at(open - 1);
         const bool is_pointer = file->is_any_at(open - 2, ". ->");
-        const text hands_on = "malloc realloc calloc reallocarray";
+        constexpr const char* hands_on = "malloc realloc calloc reallocarray";
         if (i == asking && !is_pointer && !is_listed(name, hands_on)) break;
         if (i != asking && !is_pointer && name != called) {
             const handing_function handing{called, argument};
@@ -33685,7 +33788,8 @@ inline std::size_t asking_frame(read_names& names, const list<code_frame>& frame
 
 // Whether a function that passes a request on is an operator new, or a memory resource, of the
 // user.
-inline bool is_of_user(const read_name& name, const code_frame& frame) {
+inline bool is_of_user(read_names& names, const code_frame& frame) {
+    const read_name& name = names.of(frame.function);
     if (name.is_own_allocator || !name.plain.starts_with("operator new"))
         return name.is_own_allocator;
     // With -g1, clang names an inlined operator without its class.
@@ -33702,9 +33806,9 @@ inline bool hands_on_request(read_names& names, const list<code_frame>& frames, 
                              type_answer& answer) {
     const type_knowledge less = knowledge.elsewhere();  // it is about the asking frame
     for (std::size_t i = 0; i < asking; ++i) {
-        if (!is_of_user(names.of(frames[i].function), frames[i])) continue;
+        if (!is_of_user(names, frames[i])) continue;
         const text type = type_from_source(names, frames[i], sources, less);
-        if (!type.empty()) answer = {type, type_evidence::source_text, true};
+        if (!type.empty()) answer.set_source_text(type, true);
         if (!type.empty() || !hands_on_size(frames[i], sources)) return false;
     }
     return true;
@@ -33713,9 +33817,8 @@ inline bool hands_on_request(read_names& names, const list<code_frame>& frames, 
 // The T of an allocator pool<T> of the user, which may itself ask std::allocator<T>, or inherit it;
 // "" for other functions.
 inline text wanted_by_allocator(arena& memory, const read_name& function) {
-    const list<name_component>& parts = function.parts.components;
-    if (own_name_of(function) != "allocate" || parts.size() < 2) return {};
-    text arguments = parts[parts.size() - 2].arguments;
+    if (own_name_of(function) != "allocate") return {};
+    text arguments = function.parts.outer().arguments;
     if (function.call.scope == "allocator_traits") {
         const text allocator = function.call.scope_first;
         if (allocator.starts_with("std::") || !allocator.contains("<")) return {};
@@ -33739,15 +33842,18 @@ inline text wanted_by_allocator(arena& memory, const read_name& function) {
 inline type_answer follow_request(read_names& names, const list<code_frame>& frames,
                                   std::size_t asking) {
     arena& memory = names.memory();
-    const read_name* inner = &names.of(frames[asking].function);
-    type_answer answer = names.alone(frames[asking].function, frames[asking].line > 0);
-    if (!answer.is_known() && frames[asking].is_nearby) {  // g++ forgot what it calls
+    const code_frame& asker = frames[asking];
+    const read_name* inner = &names.of(asker.function);
+    type_answer answer = names.alone(asker.function, asker.line > 0);
+    if (!answer.is_known() && asker.is_nearby) {  // g++ forgot what it calls
         answer = printed_answer(memory, element_of_members(inner->call), type_evidence::make_frame);
     }
     bool was_member = false;  // an inner frame is a member of a container
     bool is_table = false;    // asked: that of a deque
     for (std::size_t at = asking + 1; answer.is_known() && at < frames.size(); ++at) {
-        const read_name& outer = names.of(frames[at].function);
+        const code_frame& frame = frames[at];
+        const bool has_line = frame.line > 0;
+        const read_name& outer = names.of(frame.function);
         text wanted;
         if (inner->call.function == "allocate") wanted = wanted_by_allocator(memory, outer);
         const bool is_other = !wanted.empty() && wanted != answer.name;
@@ -33760,7 +33866,7 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
         inner = &outer;
         if (is_same_function && !was_member) {
             const type_evidence evidence = answer.evidence;
-            answer = names.alone(frames[at].function, frames[at].line > 0);
+            answer = names.alone(frame.function, has_line);
             if (answer.is_known()) answer.evidence = evidence;
             continue;
         }
@@ -33769,7 +33875,7 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
         if (type.empty()) type = type_of_container_call(memory, outer.call);
         const bool is_member = type.empty();
         const bool is_vector = is_member && outer.call.scope == "vector";
-        if (is_vector || (is_member && frames[at].line > 0)) type = element_of_members(outer.call);
+        if (is_vector || (is_member && has_line)) type = element_of_members(outer.call);
         if (type.empty() && begins_deque(outer.call, called)) {
             type = is_table ? pointer_to(memory, outer.call.scope_first) : outer.call.scope_first;
         }
@@ -33777,7 +33883,7 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
         type = printed_type(memory, type);
         if (is_vector && was_member && !is_same_function && type != answer.name) {
             // A vector of vectors copies an element. Any other combination may be such a copy, too.
-            if (type != joined(memory, "std::vector<", answer.name, ">")) answer = {};
+            if (type != enclosed(memory, "std::vector<", answer.name, ">")) answer = {};
             break;
         }
         answer.name = type;
@@ -33799,11 +33905,11 @@ inline type_answer type_from_tag(arena& memory, text spelled) {
 // The T of allocscope::allocator<T>::allocate. Nothing else is inlined into it, and no other
 // function has this name.
 inline type_answer type_of_typed_allocator(arena& memory, const function_name& name) {
-    const std::size_t count = name.components.size();
-    if (count < 3 || name.components[0].name != "allocscope" || name.last().name != "allocate") {
+    if (name.components.size() < 3 || name.components[0].name != "allocscope" ||
+        name.last().name != "allocate") {
         return unknown_type();
     }
-    const name_component& scope = name.components[count - 2];
+    const name_component& scope = name.outer();
     if (scope.name != "allocator") return unknown_type();
     return printed_answer(memory, first_argument(memory, scope.arguments), type_evidence::tag);
 }
@@ -33811,11 +33917,18 @@ inline type_answer type_of_typed_allocator(arena& memory, const function_name& n
 // What std::__throw_out_of_range_fmt and its like throw: "std::out_of_range"; "" for others. With
 // -g1, clang names inlined functions without scopes.
 inline text type_of_thrower(arena& memory, text plain) {
-    if (plain.starts_with("std::")) plain.remove_prefix(5);
+    take_start(plain, "std::");
     const bool is_other = plain.ends_with("failure") || plain.ends_with("_impl");
     if (!plain.starts_with("__throw_") || is_other) return {};
     return joined(memory, "std::", plain.substr(8, plain.find("_fmt") - 8));
 }
+
+constexpr word_meaning called_c_functions[] = {
+    // left by a jump
+    {"vasprintf", "char"},
+    {"localtime localtime_r mktime tzset", "time zone"},
+    {"opendir", "DIR"},
+    {"fopen fdopen", "FILE"}};
 
 // The object of the C library that the source asks for at a call of one of its functions.
 inline text type_of_c_call(const code_frame& call, source_cache& sources) {
@@ -33826,10 +33939,7 @@ inline text type_of_c_call(const code_frame& call, source_cache& sources) {
     const bool has_scope = file->is_at(end - 1, "::") && file->is_word_at(end - 2);
     const bool is_other = has_scope && !file->is_at(end - 2, "std");
     if (is_other || file->is_any_at(end - 1, ". ->")) return {};  // not the C library's
-    const text called = file->text_at(end);
-    if (called == "vasprintf") return "char";  // left by a jump
-    if (is_listed(called, "localtime localtime_r mktime tzset")) return "time zone";
-    return called == "opendir" ? "DIR" : is_listed(called, "fopen fdopen") ? "FILE" : "";
+    return listed_meaning(called_c_functions, file->text_at(end));
 }
 
 // What the name of the asking frame says. If it has no name, it is a part of a function of a
@@ -33839,11 +33949,12 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
     std::size_t named = asking;
     while (named < frames.size() && frames[named].function.empty()) ++named;
     if (named >= frames.size()) return unknown_type();
-    const text function = frames[named].function;
+    const code_frame& frame = frames[named];
+    const text function = frame.function;
+    const read_name& name = names.of(function);
     if (named != asking) {
-        const text called = type_of_c_call(frames[named], sources);
-        const text part =
-            !called.empty() ? called : type_of_compiled_function(names.of(function).plain, true);
+        const text called = type_of_c_call(frame, sources);
+        const text part = !called.empty() ? called : type_of_compiled_function(name.plain, true);
         if (!part.empty()) {
             return {part, !called.empty() ? type_evidence::source_text : type_evidence::make_frame};
         }
@@ -33851,10 +33962,10 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
         return answer.evidence == type_evidence::make_frame ? answer : unknown_type();
     }
     if (is_throwing(frames, asking)) {
-        const text thrown = type_of_thrower(names.memory(), names.of(function).plain);
+        const text thrown = type_of_thrower(names.memory(), name.plain);
         if (!thrown.empty()) return {thrown, type_evidence::make_frame};
     }
-    const type_answer tagged = type_of_typed_allocator(names.memory(), names.of(function).parts);
+    const type_answer tagged = type_of_typed_allocator(names.memory(), name.parts);
     if (tagged.is_known()) return tagged;
     const type_answer answer = follow_request(names, frames, asking);
     if (asking == 0 || answer.evidence == type_evidence::allocator_frame) return answer;
@@ -33870,9 +33981,7 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
 // The class of a symbol such as "vtable for app::widget"; "" if it is not a vtable. A construction
 // vtable does not count, because it belongs to an object that is half built.
 inline text type_from_vtable(arena& memory, text symbol) {
-    constexpr text mark = "vtable for ";
-    if (!symbol.starts_with(mark)) return {};
-    symbol = symbol.substr(mark.size());
+    if (!take_start(symbol, "vtable for ")) return {};
     return printed_type(memory, symbol.substr(0, symbol.find(" [clone ")));  // of -flto
 }
 
@@ -33888,7 +33997,7 @@ struct known_fits {
 // live object of the stack points; "" if there is none. A vtable has the whole name of its class,
 // but that may be the class of a first member. So the block must be as large as the class, and a
 // vtable does not refute a source text that can be true.
-inline type_answer with_vtable(arena& memory, type_answer so_far, text vtable_symbol,
+inline type_answer with_vtable(arena& memory, type_answer so_far, const text& vtable_symbol,
                                const known_fits& fits = {}) {
     if (!so_far.is_open()) return so_far;
     bool is_refuted = so_far.is_known() && fits.of_answer == size_fit::other;
@@ -33920,17 +34029,18 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
     const std::size_t first = at;
     while (at + 1 < frames.size() && has_arguments(names.of(function).parts)) {
         if (at > first && !frames[at].is_inlined) return false;
-        const text outer = frames[++at].function;
+        const code_frame& outer = frames[++at];
         const read_name& inner = names.of(function);
-        const read_name& caller = names.of(outer);
+        const read_name& caller = names.of(outer.function);
         // Functions that differ in their parameters only are different functions.
         if (caller.plain == inner.plain && caller.parts.whole != inner.parts.whole &&
             may_share_template(inner.parts, caller.parts) &&
-            !is_called_behind(&frames[at], sources) &&
-            !is_written_call(frames[at], inner.parts.last().name, sources)) {
+            // It calls itself, or an overload.
+            !is_called_behind(&outer, sources) &&
+            !is_written_call(outer, inner.parts.last().name, sources)) {
             return true;
         }
-        function = outer;
+        function = outer.function;
     }
     return false;
 }
@@ -33939,11 +34049,12 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
 // inlines them. The function as std::allocator_traits calls it; "" if it has the right name.
 inline text unfolded_allocator(read_names& names, const list<code_frame>& frames,
                                std::size_t asking) {
-    if (!frames[asking].is_inlined || asking + 1 >= frames.size()) return {};
+    const code_frame& frame = frames[asking];
+    if (!frame.is_inlined || asking + 1 >= frames.size()) return {};
     const read_name& outer = names.of(frames[asking + 1].function);
     if (outer.call.scope != "allocator_traits") return {};
     const text wanted = wanted_by_allocator(names.scratch(), outer);
-    const text own = wanted_by_allocator(names.scratch(), names.of(frames[asking].function));
+    const text own = wanted_by_allocator(names.scratch(), names.of(frame.function));
     const bool is_other = !wanted.empty() && !own.empty() && wanted != own;
     return is_other ? joined(names.memory(), outer.call.scope_first, "::allocate(unsigned long)")
                     : text{};
@@ -33972,18 +34083,17 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
     const text unfolded = unfolded_allocator(names, frames, asking);
     if (!unfolded.empty()) {
         frame.function = unfolded;
-        knowledge = knowledge.elsewhere();
+        knowledge.forget_frame();
     }
     if (is_folded(names, frames, asking, frame.function, sources)) {
         frame.function = {};
-        knowledge = knowledge.elsewhere();
+        knowledge.forget_frame();
     }
     source_notes notes;
     notes.is_thrown = is_throwing(frames, asking);
     if (request.is_wrapped) notes.wrapped = &request.expression;
     new_expression prefixed;
-    const bool takes_place =
-        asking != 0 && is_of_user(names.of(frames[asking - 1].function), frames[asking - 1]);
+    const bool takes_place = asking != 0 && is_of_user(names, frames[asking - 1]);
     if (!request.is_wrapped && !notes.is_thrown &&
         find_prefixed_new(frame, sources, takes_place, prefixed)) {
         notes.wrapped = &prefixed;
@@ -33992,14 +34102,14 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
     const text type =
         is_in_macro ? text{} : type_from_source(names, frame, sources, knowledge, &notes);
     if (!type.empty() && is_merged_call(frame, sources, knowledge)) return answer;
-    if (!type.empty()) answer = {type, type_evidence::source_text, notes.is_array};
+    if (!type.empty()) answer.set_source_text(type, notes.is_array);
     answer.candidate = notes.deduced;
     const bool is_told = !type.empty() || !notes.deduced.empty();
     if (notes.is_thrown && !is_told) {
         const borrowed_memory meanwhile{names.scratch()};
         const text thrown = type_thrown_by_macro(names.scratch(), frame, sources,
                                                  names.of(frame.function).parts, knowledge);
-        if (!thrown.empty()) answer = {names.made(thrown), type_evidence::source_text, true};
+        if (!thrown.empty()) answer.set_source_text(names.made(thrown), true);
     } else if (!notes.is_thrown && (!is_told || notes.shares_place)) {
         add_implied(names, frame, sources, knowledge, request.handing, answer);
     }
@@ -34064,7 +34174,7 @@ inline bool are_alike(const sample_block* blocks, std::uint32_t count,
 }
 
 // Which of the types in "<int, app::part>" is as large as the block; "" if that is not certain.
-inline text fitting_type(const described_sizes& known, const named_stack& stack, text types,
+inline text fitting_type(const described_sizes& known, const named_stack& stack, const text& types,
                          std::uint64_t bytes) {
     using symbolize::size_fit;
     text found;
@@ -34092,7 +34202,7 @@ inline void ask_objects(const described_sizes& known, const named_stack& stack,
     text symbol;
     if (is_certain) symbol = known.symbols.data_symbol_at(first_word, scratch, home);
     if (!symbol.starts_with("vtable for ") || !are_alike(blocks, count, first_word)) symbol = {};
-    const auto fit_at = [&](std::uintptr_t address, text name) {
+    const auto fit_at = [&](std::uintptr_t address, const text& name) {
         return known.fit_at(stack, address, name, bytes);
     };
     symbolize::known_fits fits;
@@ -34456,7 +34566,7 @@ inline bool is_runtime_function(text name) noexcept {
 
 // Functions that C programs put around malloc, mostly to end the program if it fails. They have
 // the same names in many programs. A row should name their caller.
-inline bool is_allocation_wrapper(text name) noexcept {
+inline bool is_allocation_wrapper(const text& name) noexcept {
     constexpr text names =
         "xmalloc xcalloc xrealloc xzalloc xstrdup xstrndup xmemdup xmemdup0 xnmalloc xnrealloc "
         "xcharalloc ximalloc xicalloc xizalloc xirealloc xinmalloc ximemdup ximemdup0 x2malloc "
@@ -34515,7 +34625,7 @@ inline bool is_allocation_wrapper(text name) noexcept {
 // name is reserved or known. A function of the user, or an inlined member, may be called `clone`.
 // The functions in which compilers initialise a user's global variables are the user's. So is a
 // linker name that is too long to demangle, unless it begins with a namespace of the library.
-inline bool is_reserved_function(text name) noexcept {
+inline bool is_reserved_function(const text& name) noexcept {
     constexpr text names =
         "_start _init _fini start_thread clone clone3 dl_main call_init exit "
         "execute_native_thread_routine";
@@ -34529,7 +34639,7 @@ inline bool is_reserved_function(text name) noexcept {
     return name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z');
 }
 
-inline bool is_library_namespace(text name) noexcept {
+inline bool is_library_namespace(const text& name) noexcept {
     return is_listed(name,
                      "std __gnu_cxx __cxxabiv1 allocscope __gnu_debug __gnu_parallel __pstl "
                      "__gnu_internal __sanitizer");
@@ -34599,7 +34709,7 @@ public:
 
 private:
     // Returns false if there is no room for another pattern.
-    bool add_once(text added) noexcept {
+    bool add_once(const text& added) noexcept {
         for (std::size_t i = 0; i < count_; ++i) {
             if (added == patterns_[i]) return true;
         }
@@ -34610,7 +34720,7 @@ private:
         return true;
     }
 
-    bool is_added(text plain, text file, bool as_own) const noexcept {
+    bool is_added(const text& plain, const text& file, bool as_own) const noexcept {
         const std::size_t count = version();
         for (std::size_t i = 0; i < count; ++i) {
             text pattern{patterns_[i]};
@@ -34632,7 +34742,7 @@ private:
         return star + 1 != pattern.size() && !pattern.substr(0, star).ends_with("operator");
     }
 
-    static bool fits_file(text pattern, text file) noexcept {
+    static bool fits_file(text pattern, const text& file) noexcept {
         while (pattern.size() > 1 && pattern.back() == '/') pattern.remove_suffix(1);
         const bool from_root = pattern.front() == '/';
         for (std::size_t at = file.find(pattern); at != no_position;
@@ -34646,7 +34756,7 @@ private:
         return false;
     }
 
-    static bool fits_name(text pattern, text plain) noexcept {
+    static bool fits_name(text pattern, const text& plain) noexcept {
         if (pattern.starts_with("::")) pattern.remove_prefix(2);
         if (pattern.back() == '*') {
             pattern.remove_suffix(1);
@@ -34699,7 +34809,8 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Whether the list of initialisers that ends at `last` names the member.
-inline bool is_in_constructor_list(const source_outline& file, std::size_t last, text member) {
+inline bool is_in_constructor_list(const source_outline& file, std::size_t last,
+                                   const text& member) {
     for (std::size_t at = last; at > 0 && !file.is_any_at(at, "; : "); --at) {
         if (file.is_any_at(at, ") }") && file.partner(at) != 0) at = file.partner(at) - 1;
         if (file.text_at(at) == member) return true;
@@ -34708,7 +34819,7 @@ inline bool is_in_constructor_list(const source_outline& file, std::size_t last,
 }
 
 // Whether a brace opens the body of a constructor of the class `name`, and no block in it.
-inline bool is_constructor_body(const source_outline& file, std::size_t brace, text name) {
+inline bool is_constructor_body(const source_outline& file, std::size_t brace, const text& name) {
     for (std::size_t at = brace - 1; at > 0; --at) {
         if (file.is_any_at(at, ") }") && file.partner(at) != 0) {
             at = file.partner(at);
@@ -34722,8 +34833,8 @@ inline bool is_constructor_body(const source_outline& file, std::size_t brace, t
 
 // The only initialiser in a class that has to do with `callee`; 0: none or more. `place` is the
 // last token before the body of the constructor in `own`, 0 if the compiler made it.
-inline std::size_t initialiser_for(const found_token& owner, text callee, const source_outline& own,
-                                   std::size_t place) {
+inline std::size_t initialiser_for(const found_token& owner, const text& callee,
+                                   const source_outline& own, std::size_t place) {
     const source_outline& file = *owner.file;
     constexpr text others = "using typedef friend static template struct class union enum operator";
     constexpr text allocates_empty = "deque queue stack promise packaged_task";
@@ -34788,6 +34899,9 @@ inline found_token find_initialiser(arena& memory, const list<code_frame>& frame
     const function_name called = parse_function_name(memory, frames[at - 1].function);
     if (owner.at == 0 || !called.is_known()) return {};
     text callee = called.last().name;
+    const std::size_t depth = called.components.size();
+    // `basic_string::_M_construct`, when the constructor itself is inlined without a trace.
+    if (depth > 1 && callee.starts_with("_M_")) callee = called.components[depth - 2].name;
     if (callee == "basic_string") callee = "string";
     return {owner.file, initialiser_for(owner, callee, *file, is_body ? brace - 1 : 0)};
 }
@@ -34842,7 +34956,7 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Where packages put headers and libraries.
-ALLOCSCOPE_PURE inline bool is_installed(text path) noexcept {
+ALLOCSCOPE_PURE inline bool is_installed(const text& path) noexcept {
     constexpr text folders =
         "/usr/include/ /usr/lib/ /usr/lib32/ /usr/lib64/ /usr/libx32/ /usr/local/include/ "
         "/usr/share/ /lib/ /lib32/ /lib64/ /nix/store/ /gnu/store/ /snap/ /home/linuxbrew/";
@@ -34851,7 +34965,7 @@ ALLOCSCOPE_PURE inline bool is_installed(text path) noexcept {
 }
 
 // A folder that holds other people's code, wherever it is.
-inline bool is_library_folder(text name) noexcept {
+inline bool is_library_folder(const text& name) noexcept {
     return is_listed(name,
                      "third_party third-party thirdparty ThirdParty 3rd_party 3rd-party 3rdparty "
                      "vendor Vendor vendored external External externals extern deps "
@@ -34860,7 +34974,7 @@ inline bool is_library_folder(text name) noexcept {
 }
 
 // `own_folder` ends with a slash; "" when it is not known.
-inline bool is_library_file(arena& scratch, text file, text own_folder) {
+inline bool is_library_file(arena& scratch, const text& file, const text& own_folder) {
     const borrowed_memory meanwhile{scratch};
     text path = tidy_path(scratch, file);
     if (!own_folder.empty() && path.starts_with(own_folder)) {
@@ -34880,7 +34994,7 @@ inline bool is_library_file(arena& scratch, text file, text own_folder) {
 // The folder of the program's own code: the folder of the file with main(), or the folder around it
 // if the folder's name only says what kind of code it holds ("src"). A main() in a header belongs
 // to a test framework and says nothing.
-inline text own_folder_of(arena& memory, text file_of_main) {
+inline text own_folder_of(arena& memory, const text& file_of_main) {
     const text file = tidy_path(memory, file_of_main);
     const std::size_t dot = file.rfind('.');
     if (dot == text::npos || !listed_start(file.substr(dot), ".h .i").empty()) return {};
@@ -34940,7 +35054,7 @@ public:
     }
 
     // Whether the file is in a place for other people's code, wherever the program's own folder is.
-    bool is_library_file(arena& scratch, text file) {
+    bool is_library_file(arena& scratch, const text& file) {
         const auto known = files_.insert(file.data());
         if (known.is_new) known.value = symbolize::is_library_file(scratch, file, {});
         return known.value;
@@ -34988,7 +35102,7 @@ enum class module_kind { user, runtime, system };
 
 // Whether a file is an interpreter or its library: one of the names, and perhaps a version.
 // "perlin" is neither.
-inline bool is_runtime(text file_name) noexcept {
+inline bool is_runtime(const text& file_name) noexcept {
     constexpr text runtimes =
         "python2 python3 libpython2 libpython3 perl libperl ruby libruby luajit libluajit lua "
         "liblua tclsh libtcl guile libguile php-cgi php-fpm php libphp nodejs node libnode java "
@@ -35000,7 +35114,7 @@ inline bool is_runtime(text file_name) noexcept {
     return rest.empty() || rest.front() == '.' || (rest.front() >= '0' && rest.front() <= '9');
 }
 
-inline module_kind kind_of_module(text path) noexcept {
+inline module_kind kind_of_module(const text& path) noexcept {
     const text name = file_name_of(path);
     if (name.empty() || is_system_library(name)) return module_kind::system;
     return is_runtime(name) ? module_kind::runtime : module_kind::user;
@@ -35017,7 +35131,7 @@ struct frame_owner {
     bool is_library = false;  // and the user declared it to be library code
 };
 
-inline frame_owner owner_of(text module, bool is_unloaded, bool is_program) noexcept {
+inline frame_owner owner_of(const text& module, bool is_unloaded, bool is_program) noexcept {
     return {kind_of_module(module), !module.empty(), is_unloaded,
             !is_program && is_installed(module)};
 }
@@ -35227,7 +35341,7 @@ inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sour
     const std::size_t open = body_of(*file, at);
     if (open == 0 || !is_coroutine_body(*file, open)) return {};
     const std::size_t named = name_of_body(*file, open);
-    frame.line = file->tokens()[named].line;
+    frame.line = file->token(named).line;
     frame.column = 0;
     frame.is_nearby = true;
     text function = pretty_function(memory, frame.function);
@@ -35242,7 +35356,7 @@ inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sour
     }
     function = without_unnamed_namespaces(memory, function);
     const text whole = parse_function_name(memory, function).whole;
-    return joined(memory, "frame of ", whole.empty() ? function : whole, "()");
+    return enclosed(memory, "frame of ", whole.empty() ? function : whole, "()");
 }
 
 }  // namespace symbolize
@@ -35264,7 +35378,8 @@ constexpr text exception_pool = "pool for exceptions";
 
 // `function` is the caller of malloc, `module` its file, `caller` the file of the code that called
 // this function.
-inline bool is_exception_pool(text function, text module, text caller) noexcept {
+inline bool is_exception_pool(const text& function, const text& module,
+                              const text& caller) noexcept {
     if (function == "_GLOBAL__sub_I_eh_alloc.cc") return true;
     return function.empty() && file_name_of(module).starts_with("libstdc++.so.") &&
            file_name_of(caller).starts_with("ld-linux");
@@ -35286,7 +35401,7 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // The brace that opens the body of the function `name` that is declared on `line`; 0: not certain.
-inline std::size_t body_below(const source_outline& file, int line, text name) {
+inline std::size_t body_below(const source_outline& file, int line, const text& name) {
     std::size_t at = file.token_from(line, 0);
     const std::size_t next_line = file.token_from(line + 1, 0);
     while (at < next_line && (file.text_at(at) != name || !file.is_at(at + 1, "("))) ++at;
@@ -35311,8 +35426,8 @@ inline void stay_in_template(read_names& names, code_frame& frame, const code_fr
     const source_outline* const file = source_of(frame, sources);
     if (file == nullptr) return;
     const std::size_t open = body_below(*file, frame.line, own_name_of(function));
-    if (open == 0 || kept.line < file->tokens()[open].line) return;
-    if (kept.line > file->tokens()[file->partner(open)].line) return;
+    if (open == 0 || kept.line < file->token(open).line) return;
+    if (kept.line > file->token(file->partner(open)).line) return;
     for (std::size_t at = open; at < file->token_from(kept.line, 0); ++at) {
         if (file->is_at(at, "constexpr")) return;
     }
@@ -35351,8 +35466,9 @@ public:
         if (is_called) place = called;
         if (place == 0 || place == unclear || (called != 0 && !is_called && !is_own)) return;
         if (is_called) frame.function = function_;
-        frame.line = file_.tokens()[place].line;
-        frame.column = file_.tokens()[place].column;
+        const source_token& token = file_.token(place);
+        frame.line = token.line;
+        frame.column = token.column;
         frame.is_nearby = false;
     }
 
@@ -35373,14 +35489,13 @@ private:
         const std::size_t first = file_.is_at(at - 1, "::") ? begin_of_type(file_, at + 1) : 0;
         if (first != 0) {
             const text scope = spelled(frame, at, first, at - 1);
-            whole = joined(names_.memory(), scope, "::", name);
+            whole = scoped_name(names_.memory(), scope, name);
             begin = body_of_class(file_, own_name_of(names_.of(scope)));
             if (begin != 0) end = file_.partner(begin);
         }
         std::size_t place = 0;
-        const list<new_expression>& all = file_.expressions();
-        for (std::size_t i = file_.first_from(begin); i < all.size() && all[i].begin < end; ++i) {
-            if (is_meant(all[i], name, at)) place = place != 0 ? unclear : all[i].last;
+        for (const new_expression& each : file_.expressions_in(begin, end)) {
+            if (is_meant(each, name, at)) place = place != 0 ? unclear : each.last;
         }
         if (place == 0) return;
         const bool is_clear = !whole.starts_with("::") && !file_.is_any_at(at - 1, ". ->");
@@ -35397,7 +35512,7 @@ private:
 
     // Whether the function around an expression is one that a call of `name` at `at` may mean: a
     // member of another class has that before it.
-    bool is_meant(const new_expression& expression, text name, std::size_t at) const {
+    bool is_meant(const new_expression& expression, const text& name, std::size_t at) const {
         if (expression.function == 0 || file_.text_at(expression.function) != name) return false;
         const std::size_t outer = expression.outer;
         const bool is_around = outer < at && at < file_.partner(outer);
@@ -35438,13 +35553,13 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Where the qualified name begins that ends at `end`.
-inline std::size_t begin_of_path(text type, std::size_t end) noexcept {
+inline std::size_t begin_of_path(const text& type, std::size_t end) noexcept {
     while (end > 0 && (is_name_character(type[end - 1]) || type[end - 1] == ':')) --end;
     return end;
 }
 
 // Whether there is a template or a scope that is not the standard library's.
-inline bool may_be_shorter(text type) noexcept {
+inline bool may_be_shorter(const text& type) noexcept {
     const bool is_plain = type.starts_with("std::") || type.find(':') == no_position;
     if (is_plain && type.find('<') == no_position) return false;  // most are such types
     for (std::size_t at = 0; at != no_position; at = type.find_first_of("<:", at + 1)) {
@@ -35457,7 +35572,7 @@ inline bool may_be_shorter(text type) noexcept {
 // What `argument`, an argument of the class with the arguments `shown`, is in the class with
 // `others`: "pool<int>" is "pool<char>" if an `int` before it is a `char` there. A whole argument
 // stays as it is, and so does a number: in matrix<double, 3, 3> the 3 need not mean the other one.
-inline text as_argument_of(arena& memory, text argument, const list<text>& shown,
+inline text as_argument_of(arena& memory, const text& argument, const list<text>& shown,
                            const list<text>& others, std::size_t before) {
     text_out out{memory};
     std::size_t at = 0;
@@ -35466,10 +35581,11 @@ inline text as_argument_of(arena& memory, text argument, const list<text>& shown
         const bool begins = at != 0 && !is_digit && begin_of_path(argument, at) == at;
         std::size_t found = before;
         for (std::size_t i = 0; begins && i < before; ++i) {
-            const std::size_t behind = at + shown[i].size();
-            const bool ends = argument.substr(at).starts_with(shown[i]) &&
+            const text one = shown[i];
+            const std::size_t behind = at + one.size();
+            const bool ends = argument.substr(at).starts_with(one) &&
                               (behind == argument.size() || !is_name_character(argument[behind]));
-            if (ends && (found == before || shown[i].size() > shown[found].size())) found = i;
+            if (ends && (found == before || one.size() > shown[found].size())) found = i;
         }
         if (found == before) {
             out << argument[at++];
@@ -35483,7 +35599,7 @@ inline text as_argument_of(arena& memory, text argument, const list<text>& shown
 
 // How many of the last arguments of a class are defaults. `path` is its name without arguments.
 // g++ does not note it at every class: another one of the same template shows what the default is.
-inline std::size_t count_defaults(arena& memory, text path, const list<text>& arguments,
+inline std::size_t count_defaults(arena& memory, const text& path, const list<text>& arguments,
                                   const type_names& known) {
     const std::size_t colon = path.rfind(':');
     const text own = path.substr(colon == no_position ? 0 : colon + 1);
@@ -35492,7 +35608,7 @@ inline std::size_t count_defaults(arena& memory, text path, const list<text>& ar
     for (const named_type* each = known.all(own); each != nullptr && left > 0; each = each->next) {
         if (each->defaults <= most) continue;
         --left;
-        const auto printed = [&](text type) {
+        const auto printed = [&](const text& type) {
             return without_unnamed_namespaces(memory, pretty_type(memory, type));
         };
         const bool may_be_other = !each->qualified.empty() && each->qualified != path;
@@ -35511,7 +35627,8 @@ inline std::size_t count_defaults(arena& memory, text path, const list<text>& ar
 }
 
 // `type` must be pretty, and without unnamed namespaces.
-inline text without_defaults(arena& memory, text type, const type_names& known, int depth = 0) {
+inline text without_defaults(arena& memory, const text& type, const type_names& known,
+                             int depth = 0) {
     if (depth > max_type_depth) return type;
     text_out out{memory};
     std::size_t at = 0;
@@ -35536,7 +35653,7 @@ inline text without_defaults(arena& memory, text type, const type_names& known, 
     return out.view();
 }
 
-inline text without_inline_namespaces(arena& memory, text type, const type_names& known) {
+inline text without_inline_namespaces(arena& memory, const text& type, const type_names& known) {
     text_out out{memory};
     std::size_t at = 0;
     while (at < type.size()) {
@@ -35556,7 +35673,7 @@ inline text without_inline_namespaces(arena& memory, text type, const type_names
 }
 
 // `type` must be pretty, and without unnamed namespaces.
-inline text short_type(arena& memory, text type, const type_names& known) {
+inline text short_type(arena& memory, const text& type, const type_names& known) {
     return without_inline_namespaces(memory, without_defaults(memory, type, known), known);
 }
 
@@ -35997,7 +36114,7 @@ private:
 
     void find_type(named_stack& stack, list<code_frame>& frames,
                    const list<const met_address*>& owners,
-                   const symbolize::wrapped_request& request, text coroutine) {
+                   const symbolize::wrapped_request& request, const text& coroutine) {
         asked_place asked{symbols_, 0, nullptr};
         if (stack.asking_frame < frames.size()) {
             asked.address = owners[stack.asking_frame]->location->address;
@@ -36150,7 +36267,7 @@ public:
     }
 
     // The only copy of an equal text.
-    ALLOCSCOPE_INLINE const char* keep(text wanted) { return texts_.keep(wanted); }
+    ALLOCSCOPE_INLINE const char* keep(const text& wanted) { return texts_.keep(wanted); }
 
     // The modules at the time of refresh(): see symbolize::symbolizer.
     template <class Visit>
@@ -36967,14 +37084,14 @@ public:
         for (auto& each : files_) each.value = names[at++];
     }
 
-    text operator()(text path) {
+    text operator()(const text& path) {
         if (const text* known = files_.find(path)) return *known;
         const text cut = cut_of(path);
         return path.starts_with(cut) ? path.substr(cut.size()) : path;
     }
 
 private:
-    ALLOCSCOPE_INLINE text& cut_of(text path) noexcept {
+    ALLOCSCOPE_INLINE text& cut_of(const text& path) noexcept {
         return cuts_[path.starts_with("/") ? 1 : 0];
     }
 
@@ -37018,7 +37135,7 @@ inline void add_modules(list<snapshot::module>& modules, name_book& book,
         for (std::size_t i = 0; i < stack.frame_count; ++i) met[stack.frames[i].module];
     }
     book.for_each_module(
-        [&](text path, std::uint64_t base, std::uint64_t size, const build_id& id) {
+        [&](const text& path, std::uint64_t base, std::uint64_t size, const build_id& id) {
             bool* const is_wanted = met.find(path);
             if (is_wanted == nullptr || *is_wanted) return;
             *is_wanted = true;  // and is loaded now
@@ -37224,7 +37341,7 @@ struct cut_directory {
     text directory;
     bool is_known = false;
 
-    void meet(text cut) noexcept {
+    void meet(const text& cut) noexcept {
         if (!is_known) directory = cut;
         is_known = true;
         std::size_t same = 0;
@@ -37258,7 +37375,7 @@ public:
 
 private:
     // Absolute and relative paths have no common directory.
-    static ALLOCSCOPE_INLINE std::size_t kind_of(text path) noexcept {
+    static ALLOCSCOPE_INLINE std::size_t kind_of(const text& path) noexcept {
         return path[0] == '/' ? 0 : 1;
     }
 
@@ -37271,7 +37388,7 @@ private:
         }
     }
 
-    text shorten(const snapshot::row& row, text path) const noexcept {
+    text shorten(const snapshot::row& row, const text& path) const noexcept {
         const cut_directory& later = cuts_[0][kind_of(path)];
         const cut_directory& earlier = cuts_[1][kind_of(path)];
         const bool are_alike =
@@ -38377,7 +38494,7 @@ ALLOCSCOPE_INLINE bool is_same_call(const snapshot::frame& a, const snapshot::fr
 }
 
 // The folder that two files share: files below it are taken for the user's own code.
-inline text shared_folder(text a, text b) noexcept {
+inline text shared_folder(const text& a, const text& b) noexcept {
     std::size_t same = 0;
     while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
     const std::size_t slash = a.substr(0, same).rfind('/');
@@ -38385,7 +38502,7 @@ inline text shared_folder(text a, text b) noexcept {
 }
 
 // `place` is the file of the row.
-inline bool is_shown_caller(const snapshot::frame& frame, text place, arena& scratch) {
+inline bool is_shown_caller(const snapshot::frame& frame, const text& place, arena& scratch) {
     if (frame.file[0] == '\0') return false;
     symbolize::code_frame plain;
     plain.function = frame.function;
@@ -38398,7 +38515,7 @@ inline bool is_shown_caller(const snapshot::frame& frame, text place, arena& scr
 
 // Whether frames further out only run tests or benchmarks. Not every test is called by an adapter
 // of ours, which has a frame with that name.
-inline bool runs_a_test(text function) noexcept {
+inline bool runs_a_test(const text& function) noexcept {
     constexpr text runners =
         "testing::Test::Run( testing::TestInfo::Run( testing::UnitTest::Run( "
         "doctest::Context::run( Catch::Session::run benchmark::RunSpecifiedBenchmarks(";
@@ -38798,7 +38915,7 @@ namespace detail {
 // Whether `pattern`, in which * stands for any text, fits all of `whole`. The time is linear in
 // most cases. The worst case is the product of both lengths, because the last * takes one more byte
 // at each attempt.
-inline bool fits_whole(text pattern, text whole) noexcept {
+inline bool fits_whole(const text& pattern, const text& whole) noexcept {
     std::size_t at = 0;
     std::size_t in = 0;
     std::size_t star = text::npos;
@@ -38861,7 +38978,7 @@ public:
     }
 
 private:
-    static text trimmed(text line) noexcept {
+    static text trimmed(const text& line) noexcept {
         const std::size_t begin = line.find_first_not_of(" \t\r");
         if (begin == text::npos) return {};
         return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
@@ -45166,7 +45283,9 @@ public:
     bool open() noexcept {
         return path_ != nullptr ? is_fine(file_.open(path_)) : is_refused("a path is needed");
     }
-    bool put(text piece) noexcept { return is_fine(file_.write(piece.data(), piece.size())); }
+    bool put(const text& piece) noexcept {
+        return is_fine(file_.write(piece.data(), piece.size()));
+    }
     bool finish() noexcept { return is_fine(file_.commit()); }
 
     std::string name() const {
@@ -45193,7 +45312,7 @@ public:
     bool open() noexcept {
         return descriptor_ >= 0 || is_refused("a descriptor must not be negative");
     }
-    bool put(text piece) noexcept {
+    bool put(const text& piece) noexcept {
         return is_fine(write_all(descriptor_, piece.data(), piece.size()));
     }
     bool finish() noexcept { return true; }
@@ -45210,7 +45329,7 @@ public:
     explicit stdio_target(std::FILE* file) noexcept : file_(file) {}
 
     bool open() noexcept { return file_ != nullptr || is_refused("an open file is needed"); }
-    bool put(text piece) noexcept {
+    bool put(const text& piece) noexcept {
         const file_size_signal_blocked quietly;
         errno = 0;
         if (std::fwrite(piece.data(), 1, piece.size(), file_) == piece.size()) return true;
@@ -45235,7 +45354,7 @@ public:
     explicit stream_target(Stream& stream) noexcept : stream_(stream) {}
 
     bool open() { return is_good(); }
-    bool put(text piece) {
+    bool put(const text& piece) {
         stream_.write(piece.data(), static_cast<std::ptrdiff_t>(piece.size()));
         return is_good();
     }
@@ -45297,7 +45416,7 @@ inline std::string report_problem(const std::string& target, const std::string& 
 
 // Returns true and leaves `error` unchanged; or returns false, and `error` says why.
 template <class Target>
-bool put_report(text report, Target&& wanted, std::string& error) {
+bool put_report(const text& report, Target&& wanted, std::string& error) {
     auto target = target_for(wanted);
     if (target.open() && target.put(report) && target.finish()) return true;
     error = report_problem(target.name(), target.problem());
@@ -45361,7 +45480,7 @@ namespace detail {
 // A text that is passed on, and emptied, when it has about a megabyte.
 class piecewise_text {
 public:
-    using put_piece = bool (*)(void* target, text piece);
+    using put_piece = bool (*)(void* target, const text& piece);
 
     piecewise_text(arena& memory, put_piece put, void* target) noexcept
         : gathered(memory), put_(put), target_(target) {}
@@ -45405,7 +45524,7 @@ struct format_job {
     text_flow flow() const noexcept {
         return {[](void* gathered) { static_cast<piecewise_text*>(gathered)->may_go(); }, &pieces};
     }
-    bool refuse(text reason) {
+    bool refuse(const text& reason) {
         refusal << reason;
         return false;
     }
@@ -45486,7 +45605,7 @@ struct lazy_target {
     Target& target;
     bool is_open = false;
 
-    static bool put(void* self, text piece) {
+    static bool put(void* self, const text& piece) {
         auto& here = *static_cast<lazy_target*>(self);
         if (!here.is_open && !here.target.open()) return false;
         here.is_open = true;
@@ -45577,7 +45696,7 @@ inline void write_frame_label(text_out& out, const snapshot::frame& frame) {
 }
 
 // Replaces each character of `unwanted` in the text from index `from` on.
-inline void replace_since(text_out& out, std::size_t from, text unwanted, char instead) {
+inline void replace_since(text_out& out, std::size_t from, const text& unwanted, char instead) {
     // The caller may change its text; only the view of it is constant.
     char* written = const_cast<char*>(out.view().data());
     for (std::size_t i = from; i < out.size(); ++i) {
@@ -45743,7 +45862,7 @@ public:
     }
 
     // The number of a text that stays where it is.
-    std::uint32_t number_of_text(text kept) {
+    std::uint32_t number_of_text(const text& kept) {
         const auto known = by_text_.insert(kept);
         if (known.is_new) {
             known.value = static_cast<std::uint32_t>(texts_.size());
@@ -46149,7 +46268,7 @@ private:
         out_ << "cmd: ";
         write_printable(out_, is_empty(info.command) ? info.name : info.command);
         out_ << '\n';
-        for_each_summary_line(job_, [this](text line) { out_ << "desc: " << line << '\n'; });
+        for_each_summary_line(job_, [this](const text& line) { out_ << "desc: " << line << '\n'; });
         out_ << "positions: line\n"
                 "event: LiveBytes : bytes alive\n"
                 "event: LiveObjects : objects alive\n"
@@ -46709,7 +46828,7 @@ private:
              << ", \"tg\": " << decimal{end} << ",\n\"pps\": [";
     }
 
-    void write_point(text path, const stack_numbers& own) {
+    void write_point(const text& path, const stack_numbers& own) {
         const bool has_peak = job_.rows.info().has_peak_details;
         const std::uint64_t peak_bytes = has_peak ? own.peak_bytes : own.bytes;
         const std::uint64_t peak_objects = has_peak ? own.peak_objects : own.objects;
@@ -47103,7 +47222,7 @@ public:
         out_ << "v 10400 3\nX ";
         write_printable(out_, is_empty(info.command) ? info.name : info.command);
         out_ << "\nI 1000 0\n";
-        for_each_summary_line(job_, [this](text line) { out_ << "# " << line << '\n'; });
+        for_each_summary_line(job_, [this](const text& line) { out_ << "# " << line << '\n'; });
         out_ << "c 0\n";
         for_each_stack_by_numbers(
             job_, [this](const snapshot::stack& stack, const numbered_frames& frames) {
@@ -47972,7 +48091,7 @@ inline void write_page_text(text_out& out, const char* shown) {
 }
 
 // The same for lines that have no bytes to escape.
-inline void write_page_lines(text_out& out, text lines) {
+inline void write_page_lines(text_out& out, const text& lines) {
     for (const char c : lines) {
         const text escaped = escape_in_page(c);
         if (escaped.empty()) {
@@ -48803,7 +48922,7 @@ inline void write_row_without_script(text_out& out, const snapshot::row& row, bo
 }
 
 // `head` is the lines of a text report above its rows.
-inline void write_page_without_script(text_out& out, const shown_stacks& stacks, text head) {
+inline void write_page_without_script(text_out& out, const shown_stacks& stacks, const text& head) {
     const snapshot& shown = stacks.rows();
     arena parts;
     out << "<pre>";
@@ -49834,7 +49953,8 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 // `head` is the lines of a text report above its rows, shown if scripts do not run.
-inline void write_page(text_out& out, const shown_stacks& stacks, text head, text_flow flow) {
+inline void write_page(text_out& out, const shown_stacks& stacks, const text& head,
+                       text_flow flow) {
     const snapshot& shown = stacks.rows();
     out << page_begin;
     write_page_text(out, shown.info().name);
@@ -49946,13 +50066,12 @@ inline void write_share(text_out& out, std::uint64_t part, std::uint64_t whole) 
 }
 
 // Writes an interval of two amounts. If both have the same unit, it is written once.
-inline void write_interval(text_out& out, text low, text high) {
+inline void write_interval(text_out& out, const text& low, const text& high) {
     const std::size_t unit = low.find(' ');
     const std::size_t other = high.find(' ');
-    if (unit != text::npos && other != text::npos && low.substr(unit) == high.substr(other)) {
-        low = low.substr(0, unit);
-    }
-    out << low << ".." << high;
+    const bool is_same_unit =
+        unit != text::npos && other != text::npos && low.substr(unit) == high.substr(other);
+    out << (is_same_unit ? low.substr(0, unit) : low) << ".." << high;
 }
 
 // Numbers as a kind of snapshot needs them: with a sign in a difference, with a '~' if they are
@@ -50026,14 +50145,14 @@ inline bool begins_character(char byte) noexcept {
     return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U;
 }
 
-inline std::size_t columns_of(text shown) noexcept {
+inline std::size_t columns_of(const text& shown) noexcept {
     std::size_t columns = 0;
     for (const char byte : shown) columns += begins_character(byte) ? 1U : 0U;
     return columns;
 }
 
 // The first `columns` characters.
-inline text first_columns(text shown, std::size_t columns) noexcept {
+inline text first_columns(const text& shown, std::size_t columns) noexcept {
     std::size_t end = 0;
     while (end < shown.size()) {
         if (begins_character(shown[end]) && columns-- == 0) break;
@@ -50042,7 +50161,7 @@ inline text first_columns(text shown, std::size_t columns) noexcept {
     return shown.substr(0, end);
 }
 
-inline text last_columns(text shown, std::size_t columns) noexcept {
+inline text last_columns(const text& shown, std::size_t columns) noexcept {
     const std::size_t all = columns_of(shown);
     return shown.substr(first_columns(shown, all > columns ? all - columns : 0).size());
 }
@@ -50050,7 +50169,7 @@ inline text last_columns(text shown, std::size_t columns) noexcept {
 constexpr std::size_t cut_mark_columns = 3;  // "..."
 
 // Keeps `before` characters at the beginning, and at the end as many as there is room for.
-inline void write_cut(text_out& out, text shown, std::size_t columns, std::size_t before) {
+inline void write_cut(text_out& out, const text& shown, std::size_t columns, std::size_t before) {
     if (columns_of(shown) <= columns) {
         out << shown;
     } else if (columns <= cut_mark_columns) {
@@ -50061,11 +50180,11 @@ inline void write_cut(text_out& out, text shown, std::size_t columns, std::size_
     }
 }
 
-inline void write_end_cut(text_out& out, text shown, std::size_t columns) {
+inline void write_end_cut(text_out& out, const text& shown, std::size_t columns) {
     write_cut(out, shown, columns, columns - cut_mark_columns);
 }
 
-inline void write_middle_cut(text_out& out, text shown, std::size_t columns) {
+inline void write_middle_cut(text_out& out, const text& shown, std::size_t columns) {
     write_cut(out, shown, columns, (columns - cut_mark_columns) / 2);
 }
 
@@ -50081,17 +50200,17 @@ inline void write_path(text_out& out, text path, std::size_t columns) {
     out << path;
 }
 
-inline void pad(text_out& out, text shown, std::size_t columns) {
+inline void pad(text_out& out, const text& shown, std::size_t columns) {
     const std::size_t taken = columns_of(shown);
     if (taken < columns) out.fill(columns - taken, ' ');
 }
 
-inline void write_right(text_out& out, text shown, std::size_t columns) {
+inline void write_right(text_out& out, const text& shown, std::size_t columns) {
     pad(out, shown, columns);
     out << shown;
 }
 
-inline void write_left(text_out& out, text shown, std::size_t columns) {
+inline void write_left(text_out& out, const text& shown, std::size_t columns) {
     out << shown;
     pad(out, shown, columns);
 }
@@ -50146,12 +50265,12 @@ struct text_form {
     std::size_t width = 0;  // the most columns of a line; 0: no limit
     bool has_color = false;
 
-    void write(text_out& out, const char* color, text shown) const {
+    void write(text_out& out, const char* color, const text& shown) const {
         if (has_color) out << color;
         out << shown;
         if (has_color) out << "\x1b[0m";
     }
-    void write_sentence(text_out& out, text sentence) const {
+    void write_sentence(text_out& out, const text& sentence) const {
         text_out wrapped{parts};
         write_wrapped(wrapped, sentence, width, 4);
         write(out, yellow, wrapped.view());
@@ -50235,7 +50354,7 @@ public:
         }
         out_ << '\n';
     }
-    void add(const char* name, text bytes) {
+    void add(const char* name, const text& bytes) {
         out_ << "  ";
         write_left(out_, name, 29);
         write_right(out_, bytes, 14);
@@ -51019,7 +51138,7 @@ public:
 
 private:
     void write_head(const snapshot::window_info& info) {
-        for_each_summary_line(job_, [this](text line) {
+        for_each_summary_line(job_, [this](const text& line) {
             const std::size_t begin = out_.size();
             out_ << "desc: " << line;
             replace_since(out_, begin, "#", '@');
@@ -51150,7 +51269,7 @@ public:
         }
     }
 
-    void add(text bytes) noexcept {
+    void add(const text& bytes) noexcept {
         std::uint32_t sum = ~sum_;
         const char* at = bytes.begin();
         for (; bytes.end() - at >= 8; at += 8) {
@@ -51269,7 +51388,7 @@ public:
         to_.gathered << text{"\x1f\x8b\x08\0\0\0\0\0\0\x03", 10};
     }
 
-    void add(text piece) {
+    void add(const text& piece) {
         make_room(piece.size() + piece.size() / 8 + 64);
         bits_.begin(buffer_);
         bits_.put(2, 3);  // begins a block with the fixed codes that is not the last
@@ -51281,7 +51400,7 @@ public:
         size_ += piece.size();
     }
     // The same, with the signature that a piecewise_text needs.
-    static bool put_piece(void* self, text piece) {
+    static bool put_piece(void* self, const text& piece) {
         if (!piece.empty()) static_cast<gzip_stream*>(self)->add(piece);
         return true;
     }
@@ -51309,7 +51428,7 @@ private:
 
     void put(deflate_codes::code code) noexcept { bits_.put(code.bits, code.count); }
 
-    void pack(text piece) noexcept {
+    void pack(const text& piece) noexcept {
         std::memset(state_->last, 0, sizeof state_->last);
         bit_writer bits = bits_;  // a copy, which can stay in registers
         const auto put = [&bits](deflate_codes::code code) { bits.put(code.bits, code.count); };
@@ -51421,7 +51540,7 @@ inline void write_field(text_out& out, std::uint32_t field, std::uint64_t value)
 }
 
 // Writes a string, a message, or packed numbers.
-inline void write_field(text_out& out, std::uint32_t field, text bytes) {
+inline void write_field(text_out& out, std::uint32_t field, const text& bytes) {
     char head[longest_field];
     const char* const end =
         put_varint(put_varint(head, std::uint64_t{field} << 3U | 2U), bytes.size());
@@ -51543,7 +51662,7 @@ private:
     };
 
     // The number of a text that lives as long as the writer.
-    std::uint64_t string(text kept) { return strings_.number_of_text(kept); }
+    std::uint64_t string(const text& kept) { return strings_.number_of_text(kept); }
 
     // The number of a name. Characters that cannot be printed are escaped.
     std::uint64_t printable_string(const char* shown) {
@@ -51558,7 +51677,7 @@ private:
         return string(printable.view());
     }
 
-    void write_value_type(std::uint32_t field, text type, text unit) {
+    void write_value_type(std::uint32_t field, const text& type, const text& unit) {
         message_.cut(0);
         write_field(message_, pprof_field::value_type::type, string(type));
         write_field(message_, pprof_field::value_type::unit, string(unit));
@@ -51637,7 +51756,7 @@ private:
     }
 
     // message_ already has the locations.
-    void write_sample(const stack_numbers& numbers, const char* type, text thread_labels) {
+    void write_sample(const stack_numbers& numbers, const char* type, const text& thread_labels) {
         using namespace pprof_field;
         char values[most_values * longest_varint];
         char* end = put_varint(values, numbers.allocations);
@@ -51787,7 +51906,7 @@ private:
     }
 
     void write_comments() {
-        for_each_summary_line(job_, sum_, [this](text line) {
+        for_each_summary_line(job_, sum_, [this](const text& line) {
             write_field(out_, pprof_field::profile::comment, string(copy_of(job_.memory, line)));
         });
     }
@@ -52231,7 +52350,7 @@ public:
     void next_stack() { ++stack_; }
 
     // Adds the numbers of the stack, or of a part of it.
-    void add(text name, const stack_numbers& numbers) {
+    void add(const text& name, const stack_numbers& numbers) {
         const std::size_t* const known = numbers_.find(name);
         const std::size_t number = known != nullptr ? *known : groups_.size();
         if (known == nullptr) {
@@ -52281,7 +52400,7 @@ public:
     }
 
 private:
-    void add_group(text name) {
+    void add_group(const text& name) {
         groups_.push_back({std::string{name.data(), name.size()}, 0, 0, 0, 0, 0, 0, 0, 0, 0});
         last_stack_.push_back(0);
     }
@@ -52473,7 +52592,7 @@ struct number_kind {
 
 class number_columns {
 public:
-    number_columns(arena& memory, const number_kind& kind, text name)
+    number_columns(arena& memory, const number_kind& kind, const text& name)
         : memory_(memory),
           numbers_(memory, kind.is_difference, kind.is_sampled),
           is_difference_(kind.is_difference),
@@ -52632,7 +52751,7 @@ inline const char* name_of(group_key key) noexcept {
 }
 
 // The number of bytes before the type in "file:line:type"; 0 if the name is something else.
-inline std::size_t place_bytes(text name, group_key key) noexcept {
+inline std::size_t place_bytes(const text& name, group_key key) noexcept {
     if (key != group_key::place) return 0;
     for (std::size_t at = name.find(':'); at != text::npos; at = name.find(':', at + 1)) {
         const std::size_t behind = name.find_first_not_of("0123456789", at + 1);
@@ -53323,7 +53442,7 @@ private:
         }
     }
 
-    static void widen(std::size_t& columns, text shown) {
+    static void widen(std::size_t& columns, const text& shown) {
         const std::size_t wanted = columns_of(shown);
         if (wanted > columns) columns = wanted;
     }
@@ -53741,7 +53860,7 @@ private:
         out_.cut(0);
     }
 
-    void put(saved_tag tag, text payload) {
+    void put(saved_tag tag, const text& payload) {
         saved_record length;
         length << payload.size();
         out_ << static_cast<char>(tag) << length.view() << payload;
@@ -54018,7 +54137,7 @@ class saved_fields {
 public:
     static constexpr std::size_t ahead = 3;
 
-    explicit saved_fields(text bytes) noexcept
+    explicit saved_fields(const text& bytes) noexcept
         : at_(reinterpret_cast<const std::uint8_t*>(bytes.data())), end_(at_ + bytes.size()) {}
 
     bool is_at_end() const noexcept { return at_ == end_; }
@@ -54132,7 +54251,7 @@ private:
 };
 
 // How many numbers these bytes have. Each number ends with a byte below 0x80.
-inline std::size_t count_of_numbers(text bytes) noexcept {
+inline std::size_t count_of_numbers(const text& bytes) noexcept {
     std::size_t longer = 0;
     const char* at = bytes.data();
     const char* const end = at + bytes.size();
@@ -54487,7 +54606,7 @@ inline bool write_text_body(format_job& job) {
 }
 
 inline bool write_saved_body(format_job& job) {
-    return save_snapshot_with(job.stacks(), [&job](text part) {
+    return save_snapshot_with(job.stacks(), [&job](const text& part) {
         job.out << part;
         job.pieces.may_go();
         return true;
@@ -54541,7 +54660,7 @@ inline std::size_t rows_read_by(const file_format& format) noexcept {
 }
 
 // Returns null if there is no such format.
-inline const file_format* format_named(text name) {
+inline const file_format* format_named(const text& name) {
     for (const file_format& each : file_formats) {
         if (name == text{each.name}) return &each;
     }
@@ -54549,7 +54668,7 @@ inline const file_format* format_named(text name) {
 }
 
 // Returns the format with the longest ending that fits, or null: "a.dhat.json" is DHAT's.
-inline const file_format* format_of_path(text path) {
+inline const file_format* format_of_path(const text& path) {
     const file_format* found = nullptr;
     for (const file_format& each : file_formats) {
         const text ending{each.ending};
@@ -54687,7 +54806,7 @@ public:
     }
 
     // Returns "", or what is wrong with the file. Throws std::bad_alloc.
-    std::string read(text whole) {
+    std::string read(const text& whole) {
         if (whole.size() < saved_magic_bytes ||
             whole.substr(0, saved_magic_bytes) != text{saved_magic, saved_magic_bytes}) {
             return "it is not a saved snapshot; save() and allocscope run --output NAME.allocscope"
@@ -54822,7 +54941,7 @@ private:
         return "it is damaged at byte " + std::to_string(byte) + ": " + what;
     }
 
-    static bool is_checksum(text payload, const saved_checksum& sum) noexcept {
+    static bool is_checksum(const text& payload, const saved_checksum& sum) noexcept {
         if (payload.size() != 8) return false;
         std::uint64_t read = 0;
         for (std::size_t i = 8; i > 0; --i) {
@@ -54832,7 +54951,7 @@ private:
     }
 
     // Returns false if the record is damaged.
-    bool read_record(saved_tag tag, saved_fields& from, text payload) {
+    bool read_record(saved_tag tag, saved_fields& from, const text& payload) {
         switch (tag) {
             case saved_tag::text:
                 // The text ends with a zero byte, so it is used in place.
@@ -54952,7 +55071,7 @@ private:
         return true;
     }
 
-    bool read_stack(saved_fields& from, text payload) {
+    bool read_stack(saved_fields& from, const text& payload) {
         constexpr std::size_t most_frames = 65536;
         std::size_t count = 0;
         if (has_stacks_) {
@@ -55079,7 +55198,7 @@ private:
     text whole_;
 };
 
-inline snapshot snapshot_from(snapshot_block& block, text whole, std::string& error,
+inline snapshot snapshot_from(snapshot_block& block, const text& whole, std::string& error,
                               const wanted_parts& wanted = {},
                               const loaded_parts** parts = nullptr) {
     snapshot_loader loader{block.memory(), wanted};
@@ -55776,7 +55895,7 @@ private:
 // --- types ---
 
 // `source` is a row's type_source. A source that is not listed here is not proven.
-inline bool is_proven_type(text source) noexcept {
+inline bool is_proven_type(const text& source) noexcept {
     return source == "report" || source == "allocator" || source == "make_function" ||
            source == "vtable";
 }
@@ -55796,7 +55915,7 @@ inline void show_type(snapshot::stack& stack, shown_types wanted, arena& memory)
 
 // Whether a frame without a name, or its function, is the one that reports call so:
 // "program+0x12f0".
-inline bool is_at_number(const snapshot::frame& frame, text wanted) noexcept {
+inline bool is_at_number(const snapshot::frame& frame, const text& wanted) noexcept {
     const std::size_t plus = wanted.find("+0x");
     const text function{frame.function};
     const bool has_number = is_numbered(frame);
@@ -55809,7 +55928,7 @@ inline bool is_at_number(const snapshot::frame& frame, text wanted) noexcept {
            number == std::strtoull(function.data() + function.rfind('x') + 1, nullptr, 16);
 }
 
-inline bool names(const snapshot::frame& frame, text wanted) noexcept {
+inline bool names(const snapshot::frame& frame, const text& wanted) noexcept {
     // A number is not searched for a part of it.
     return (text{frame.function}.contains(wanted) && !is_numbered(frame)) ||
            text{frame.file}.contains(wanted) || text{frame.module}.contains(wanted) ||
@@ -57107,7 +57226,7 @@ public:
 
 private:
     // Absolute and relative paths have no common directory.
-    static std::size_t kind_of(text path) noexcept { return path[0] == '/' ? 0 : 1; }
+    static std::size_t kind_of(const text& path) noexcept { return path[0] == '/' ? 0 : 1; }
 
     static text path_of(const snapshot::row& row) noexcept {
         if (row.line == 0 || row.user_frame >= row.frame_count) return {};
@@ -57120,25 +57239,25 @@ private:
         return frame != nullptr ? text{frame->file} : text{};
     }
 
-    const char* file_of(text path, const char* file) {
+    const char* file_of(const text& path, const char* file) {
         if (path.empty()) return file;
         const auto known = names_.insert(path);
         if (known.is_new) known.value = named(path, file);
         return known.value;
     }
 
-    static void see(text file, text path, cut_directory* cuts) noexcept {
+    static void see(const text& file, const text& path, cut_directory* cuts) noexcept {
         if (path.empty() || !path.ends_with(file)) return;
         cuts[kind_of(path)].meet(path.substr(0, path.size() - file.size()));
     }
 
-    static void meet(cut_directory& all, text directory, bool& are_alike) noexcept {
+    static void meet(cut_directory& all, const text& directory, bool& are_alike) noexcept {
         if (all.is_known && all.directory != directory) are_alike = false;
         all.meet(directory);
     }
 
     // Two files never get the same name.
-    const char* named(text path, const char* file) {
+    const char* named(const text& path, const char* file) {
         const cut_directory& cut = cuts_[kind_of(path)];
         text name = file;
         if (!are_alike_[kind_of(path)] && path.ends_with(name)) {

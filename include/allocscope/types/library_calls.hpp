@@ -170,9 +170,8 @@ inline text type_of_container_call(arena& memory, const library_call& call) {
         return call.scope_first;
     }
     // For pointers to functions the allocator further in has the name: `void (**)()`.
-    const bool is_map = is_deque && function == "_M_allocate_map";
-    return is_map && !call.scope_first.contains("(*") ? joined(memory, call.scope_first, "*")
-                                                      : text{};
+    const bool is_map = function == "_M_allocate_map" && !call.scope_first.contains("(*");
+    return is_deque && is_map ? joined(memory, call.scope_first, "*") : text{};
 }
 
 // The element type, for any member of a vector, list or tree. A member of a vector may also copy an

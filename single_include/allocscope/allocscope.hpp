@@ -21399,8 +21399,8 @@ inline text with_const(arena& memory, const text& type) {
     return joined(memory, "const ", type);
 }
 
-// The defaults of some templates of the standard library, as rules for filled_in(); rules[i] belongs
-// to argument first + i.
+// The defaults of some templates of the standard library, as rules for filled_in(); rules[i]
+// belongs to argument first + i.
 struct default_rule {
     text names;
     std::size_t first;
@@ -21459,8 +21459,8 @@ inline text without_reference(text type) noexcept {
     return type;
 }
 
-// The rule with the arguments in it: $0, $1 and so on, $* for the first one without its pointer, and
-// $p for the std::pair of a map. Those that there are not leave nothing.
+// The rule with the arguments in it: $0, $1 and so on, $* for the first one without its pointer,
+// and $p for the std::pair of a map. Those that there are not leave nothing.
 inline text filled_in(arena& memory, const text& rule, const list<text>& arguments) {
     text_out filled{memory};
     for (std::size_t i = 0; i < rule.size(); ++i) {

@@ -107,15 +107,15 @@ public:
     const module_symbols& symbols() {
         if (parts_->symbols == nullptr) {
             parts_->symbols =
-                memory_.make<module_symbols>(memory_, *parts_->object, *parts_->debug);
+                memory_.make<module_symbols>(memory_, *parts_->object, *parts_->debug_bytes);
         }
         return *parts_->symbols;
     }
 
     debug_units& units() {
         if (parts_->units == nullptr) {
-            auto* made = memory_.make<debug_units>(memory_, *parts_->debug);
-            parts_->package = {parts_->object, parts_->debug};
+            auto* made = memory_.make<debug_units>(memory_, *parts_->debug_bytes);
+            parts_->package = {parts_->object, parts_->debug_bytes};
             parts_->names = memory_.make<entry_names>(*made, texts_);
             parts_->units = made;
         }
@@ -225,7 +225,7 @@ private:
     struct parts {
         parts(arena& memory, object_bytes& whole)
             : object(&whole),
-              debug(&whole),
+              debug_bytes(&whole),
               symbol_names(memory),
               lines(memory),
               inlined(memory),
@@ -233,7 +233,7 @@ private:
               types(memory) {}
 
         object_bytes* object;
-        object_bytes* debug;  // the file with the debug information: `object` or another
+        object_bytes* debug_bytes;  // the file with the debug information: `object` or another
         // Null until they are needed.
         module_symbols* symbols = nullptr;
         debug_units* units = nullptr;
@@ -262,7 +262,7 @@ private:
         const bool is_whole = object.has(".debug_info") || path_ == nullptr;
         if (is_whole || !is_trusted_ || is_system_library(expected_.loader_path)) return;
         object_bytes* separate = debug_file_search{memory_, object, path_}.find();
-        if (separate != nullptr) parts_->debug = separate;
+        if (separate != nullptr) parts_->debug_bytes = separate;
     }
 
     // If the module has an id, a file without id does not belong to it.

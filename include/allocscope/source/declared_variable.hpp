@@ -31,6 +31,12 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 struct declared_variable {
+    // Without these g++ writes all members at each place that makes one.
+    ALLOCSCOPE_NOINLINE declared_variable() noexcept {}
+    ALLOCSCOPE_NOINLINE declared_variable(std::size_t name, std::size_t first,
+                                          std::size_t behind) noexcept
+        : at(name), begin(first), end(behind) {}
+
     std::size_t at = 0;     // the token of its name
     std::size_t begin = 0;  // the first token of its type, without & and its own const
     std::size_t end = 0;    // the token after its type; 0: the type is not known

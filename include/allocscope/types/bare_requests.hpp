@@ -126,12 +126,12 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
     const text header = standard_header(frames[at].file);
     if (header == "stl_bvector.h") return {"unsigned long", type_evidence::make_frame};
     if (!is_listed(request, "_M_allocate _M_get_node _M_allocate_node _M_allocate_map"))
-        return unknown_type();
+        return {};
     const container_headers* container = nullptr;
     for (const container_headers& each : containers) {
         if (each.asking == header) container = &each;
     }
-    if (container == nullptr) return unknown_type();
+    if (container == nullptr) return {};
     text element;
     text function;
     text argument;            // of the function inside
@@ -148,12 +148,12 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         const std::size_t count = name.parts.components.size();
         // An element may be assigned by a function of the container around it, but not by the user.
         if (assigns && element.empty() && count < 3) {
-            if (at + 1 == frames.size()) return unknown_type();
+            if (at + 1 == frames.size()) return {};
             const code_frame& caller = frames[at + 1];
             const text outer = own_name_of(names.of(caller.function));
             const bool is_own = standard_header(caller.file).empty() ||
                                 (function != "operator=" && is_listed(outer, "operator= assign"));
-            if (!is_own) return unknown_type();
+            if (!is_own) return {};
             continue;
         }
         if (assigns && !element.empty()) break;
@@ -172,11 +172,11 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
                 is_listed(function,
                           "_Construct construct make_unique _S_create _Storage _Uninitialized "
                           "_Head_base");
-            if (!is_made) return unknown_type();
+            if (!is_made) return {};
             const text made = decayed(printed_type(memory, own_argument_of(memory, name)));
             element = is_in_pair ? element_in_pair(memory, made, container->classes)
                                  : element_of_class(memory, made, container->classes);
-            if (element.empty()) return unknown_type();
+            if (element.empty()) return {};
             break;
         }
         if (count == 0) continue;
@@ -211,10 +211,10 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         frame.function = called_name(names, frames, at, sources, knowledge);
         const text type = type_of_object(names, frame, function, sources, knowledge);
         element = element_of_class(memory, type, container->classes);
-        if (needs_compiler(element)) return unknown_type();
+        if (needs_compiler(element)) return {};
         evidence = type_evidence::source_text;
     }
-    if (element.empty()) return unknown_type();
+    if (element.empty()) return {};
     if (request == "_M_allocate_map") element = pointer_to(memory, element);
     type_answer answer = printed_answer(memory, element, evidence);
     answer.is_array = true;
@@ -272,13 +272,13 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
     arena& memory = names.memory();
     const read_name& name = names.of(frames[asking].function);
     const text header = standard_header(frames[asking].file);
-    if (header.empty() || name.parts.components.size() != 1) return unknown_type();
+    if (header.empty() || name.parts.components.size() != 1) return {};
     library_call call;
     call.function = own_name_of(name);
     const bool is_any = header == "any" && call.function == "_S_create";
     const read_name& told =
         is_any && asking + 1 < frames.size() ? names.of(frames[asking + 1].function) : name;
-    if (is_any && !is_listed(own_name_of(told), "any emplace __do_emplace")) return unknown_type();
+    if (is_any && !is_listed(own_name_of(told), "any emplace __do_emplace")) return {};
     call.function_first = own_argument_of(memory, told);
     const text character = character_of_string(memory, names, frames, asking);
     if (!character.empty()) return printed_answer(memory, character, type_evidence::make_frame);
@@ -299,7 +299,7 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
         ++at;
     }
     if (at == asking || at == frames.size() || !is_standard_header(frames[at].file))
-        return unknown_type();
+        return {};
     const text text_of = character_of_string(memory, names, frames, at);
     if (!text_of.empty()) return printed_answer(memory, text_of, type_evidence::allocator_frame);
     const read_name& caller = names.of(frames[at].function);

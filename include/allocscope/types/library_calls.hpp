@@ -33,6 +33,9 @@ namespace symbolize {
 // The scope and the function of a member of a library template: std::(scope<...>)::(function<...>).
 // `..._first` and `..._second` are template arguments; "" if there is none.
 struct library_call {
+    // Without it g++ writes all members at each place that makes one.
+    ALLOCSCOPE_NOINLINE library_call() noexcept {}
+
     text scope;  // "" for a function of the namespace itself
     text function;
     text scope_first;

@@ -156,7 +156,7 @@ private:
         if (call.function.empty()) {
             // A function of the program that has such a name has a line.
             const text made = has_line ? text{} : listed_meaning(c_functions, name.whole);
-            return made.empty() ? unknown_type() : type_answer{made, type_evidence::make_frame};
+            return made.empty() ? type_answer{} : type_answer{made, type_evidence::make_frame};
         }
         text type = type_of_allocator_call(call);
         if (!type.empty()) return printed_answer(memory_, type, type_evidence::allocator_frame);

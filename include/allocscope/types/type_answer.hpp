@@ -53,6 +53,12 @@ inline const char* word_of(type_evidence evidence) noexcept {
 }
 
 struct type_answer {
+    // Without these g++ writes all members at each place that makes one.
+    ALLOCSCOPE_NOINLINE type_answer() noexcept {}
+    ALLOCSCOPE_NOINLINE type_answer(const text& type, type_evidence how,
+                                    bool of_array = false) noexcept
+        : name(type), evidence(how), is_array(of_array) {}
+
     text name = "?";
     type_evidence evidence = type_evidence::none;
     bool is_array = false;  // the source says so: the block may be larger than one object
@@ -76,11 +82,6 @@ struct type_answer {
                evidence == type_evidence::made_object;
     }
 };
-
-// Not inlined, because `{}` writes six values wherever it stands.
-ALLOCSCOPE_NOINLINE type_answer unknown_type() noexcept {
-    return {};
-}
 
 // Whether a candidate, which may lack scopes, means the class `type`.
 inline bool is_candidate_for(text candidate, text type) noexcept {

@@ -137,7 +137,7 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
         if (inner->call.function == "allocate") wanted = wanted_by_allocator(memory, outer);
         const bool is_other = !wanted.empty() && wanted != answer.name;
         if (is_other && bytes_of_plain_type(answer.name) != 1)
-            return unknown_type();  // it may ask for bytes
+            return {};  // it may ask for bytes
         if (outer.call.function.empty()) break;
         const bool is_same_function = outer.plain == inner->plain;
         const text called = inner->call.function;
@@ -186,10 +186,10 @@ inline type_answer type_from_tag(arena& memory, text spelled) {
 inline type_answer type_of_typed_allocator(arena& memory, const function_name& name) {
     if (name.components.size() < 3 || name.components[0].name != "allocscope" ||
         name.last().name != "allocate") {
-        return unknown_type();
+        return {};
     }
     const name_component& scope = name.outer();
-    if (scope.name != "allocator") return unknown_type();
+    if (scope.name != "allocator") return {};
     return printed_answer(memory, first_argument(memory, scope.arguments), type_evidence::tag);
 }
 
@@ -227,7 +227,7 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
                                     std::size_t asking, source_cache& sources) {
     std::size_t named = asking;
     while (named < frames.size() && frames[named].function.empty()) ++named;
-    if (named >= frames.size()) return unknown_type();
+    if (named >= frames.size()) return {};
     const code_frame& frame = frames[named];
     const text function = frame.function;
     const read_name& name = names.of(function);
@@ -238,7 +238,7 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
             return {part, !called.empty() ? type_evidence::source_text : type_evidence::make_frame};
         }
         const type_answer answer = names.alone(function, false);
-        return answer.evidence == type_evidence::make_frame ? answer : unknown_type();
+        return answer.evidence == type_evidence::make_frame ? answer : type_answer{};
     }
     if (is_throwing(frames, asking)) {
         const text thrown = type_of_thrower(names.memory(), name.plain);
@@ -253,7 +253,7 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
     const text below = names.of(frames[asking - 1].function).plain;
     return below.ends_with("memory_resource::allocate") ||
                    below.ends_with("reported_resource::do_allocate")
-               ? unknown_type()
+               ? type_answer{}
                : answer;
 }
 
@@ -287,12 +287,12 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, const text& vt
     }
     so_far.candidate = {};
     const text type = type_from_vtable(memory, vtable_symbol);
-    if (type.empty()) return is_refuted ? unknown_type() : so_far;
+    if (type.empty()) return is_refuted ? type_answer{} : so_far;
     const bool agrees = so_far.is_known() && is_candidate_for(so_far.name, type);
     if (agrees || (fits.of_vtable == size_fit::same && (is_refuted || !so_far.is_known()))) {
         return {type, type_evidence::vtable};
     }
-    if (is_refuted) return unknown_type();
+    if (is_refuted) return {};
     if (so_far.is_known() || fits.of_vtable == size_fit::other) return so_far;
     // Control blocks and nodes of the library are hardly ever parts of other objects.
     const bool is_of_library = vtable_symbol.starts_with("vtable for std::");

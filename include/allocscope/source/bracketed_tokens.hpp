@@ -73,6 +73,14 @@ public:
     // there is none.
     ALLOCSCOPE_PURE std::size_t partner(std::size_t at) const noexcept { return partners_[at]; }
 
+    // The same if the token is `bracket`; otherwise 0.
+    ALLOCSCOPE_PURE std::size_t partner_if(std::size_t at, const char* bracket) const noexcept;
+
+    // The token that closes the bracket at `at`, or the one that it closes; `at` itself if it opens
+    // none, or closes none.
+    ALLOCSCOPE_PURE std::size_t end_of_brackets(std::size_t at) const noexcept;
+    ALLOCSCOPE_PURE std::size_t begin_of_brackets(std::size_t at) const noexcept;
+
     // The index after the `>` that closes the `<` at `at`; 0 if there is none nearby.
     ALLOCSCOPE_PURE std::size_t behind_angles(std::size_t at) const noexcept;
 
@@ -91,6 +99,16 @@ ALLOCSCOPE_NOINLINE bool bracketed_tokens::is_any_at(std::size_t at,
 }
 ALLOCSCOPE_NOINLINE bool bracketed_tokens::is_word_at(std::size_t at) const noexcept {
     return is_word(text_at(at));
+}
+ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::partner_if(std::size_t at,
+                                                             const char* bracket) const noexcept {
+    return is_at(at, bracket) ? partners_[at] : 0;
+}
+ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::end_of_brackets(std::size_t at) const noexcept {
+    return partners_[at] > at ? partners_[at] : at;
+}
+ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::begin_of_brackets(std::size_t at) const noexcept {
+    return partners_[at] != 0 && partners_[at] < at ? partners_[at] : at;
 }
 ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::behind_angles(std::size_t at) const noexcept {
     constexpr std::size_t far_away = 512;

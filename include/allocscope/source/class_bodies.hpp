@@ -97,7 +97,7 @@ ALLOCSCOPE_PURE inline bool has_open_end(const source_outline& file, std::size_t
             has_end = file.is_at(at - 1, "]") && file.is_at(bound, "[");
         }
         if (ends) is_member = true;
-        if (file.partner(at) > at) at = file.partner(at);
+        at = file.end_of_brackets(at);
     }
     return has_end;
 }
@@ -152,7 +152,7 @@ inline bool is_in_initialiser(const source_outline& file, std::size_t open, std:
     // A block around it is that of a function, or another class.
     for (; has_sign && at > open; --at) {
         if (file.is_at(at, "{")) return false;
-        if (file.is_any_at(at, ") ] }") && file.partner(at) != 0) at = file.partner(at);
+        at = file.begin_of_brackets(at);
     }
     return has_sign;
 }

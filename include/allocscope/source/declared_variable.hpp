@@ -57,7 +57,7 @@ inline std::size_t begin_of_type(const source_outline& file, std::size_t end) no
             if (is_listed(token, "; { } = sizeof return throw delete")) return 0;
             if (token == ">") ++depth;
             if (token == "<") --depth;
-            if (is_listed(token, ") ]") && file.partner(at) != 0) at = file.partner(at);
+            at = file.begin_of_brackets(at);
         } while (depth > 0);
         if (file.is_at(at, "<")) --at;
         if (!file.is_word_at(at)) return 0;
@@ -108,7 +108,7 @@ inline declared_variable declared_there(const source_outline& file, std::size_t 
 inline declared_variable member_of(const source_outline& file, std::size_t open,
                                    const text& name) noexcept {
     for (std::size_t at = open + 1; at < file.partner(open); ++at) {
-        if (file.partner(at) > at) at = file.partner(at);
+        at = file.end_of_brackets(at);
         if (file.text_at(at) != name || file.is_at(at + 1, "(")) continue;
         if (!file.is_any_at(at - 1, "struct class union enum")) return declared_there(file, at);
     }

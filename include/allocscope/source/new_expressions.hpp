@@ -398,9 +398,7 @@ private:
             }
             add_number(name, number);
             if (number != no_number) ++number;
-            while (at < behind_enumerators_ && !is_at(at, ",")) {
-                at = is_any_at(at, "( [ {") && partner(at) != 0 ? partner(at) : at + 1;
-            }
+            while (at < behind_enumerators_ && !is_at(at, ",")) at = end_of_brackets(at) + 1;
         }
     }
 
@@ -466,7 +464,7 @@ private:
         for (std::size_t i = blocks_.size(); i > 0 && found.function == 0; --i) {
             std::size_t close = blocks_[i - 1] - std::size_t{1};
             while (is_any_at(close, "const noexcept override final")) --close;
-            const std::size_t open = is_at(close, ")") ? partner(close) : 0;
+            const std::size_t open = partner_if(close, ")");
             if (open == 0 || !is_word_at(open - 1)) continue;
             if (is_any_at(open - 1, "if for while switch catch")) continue;
             found.function = open - 1;

@@ -96,7 +96,7 @@ public:
     // The same for any function. The size is behind `left` commas.
     bool read_request(std::size_t begin, std::size_t open, std::size_t left,
                       new_expression& found) const {
-        const std::size_t close = is_at(open, "(") ? file_.partner(open) : 0;
+        const std::size_t close = file_.partner_if(open, "(");
         const bool is_product = is_at(open - 1, "calloc");
         bool is_sum = false;
         bool is_typed = false;  // an argument before this one has the size of a type
@@ -104,7 +104,7 @@ public:
             const text token = text_at(at);
             if (token == "," && left-- == 0) break;
             if (token == "," || (left != 0 && !is_product)) {
-                if (file_.partner(at) > at) at = file_.partner(at);
+                at = file_.end_of_brackets(at);
                 is_typed = found.has_type;
                 is_sum = is_sum && is_typed;  // a factor of calloc may be one
                 continue;
@@ -122,7 +122,7 @@ public:
             } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ { )")) {
                 is_sum = is_sum || !is_typed;
             }
-            if (file_.partner(at) > at) at = file_.partner(at);
+            at = file_.end_of_brackets(at);
         }
         while (is_listed(text_at(begin - 1), ":: std")) --begin;
         if (is_listed(text_at(begin - 1), ". ->")) return false;
@@ -139,7 +139,7 @@ public:
     // Returns false if it is something else.
     bool read_throw(std::size_t at, new_expression& found) const {
         found.begin = at++;
-        const std::size_t close = is_at(at, "(") ? file_.partner(at) : 0;
+        const std::size_t close = file_.partner_if(at, "(");
         const bool is_in_brackets = is_at(close + 1, ";");
         found.last = read_value(is_in_brackets ? at + 1 : at, found) - 1;
         return found.has_type && is_at(found.last + 1, is_in_brackets ? ")" : ";");
@@ -177,7 +177,7 @@ private:
     // The token behind the sign in `p = q != nullptr ? q : malloc(n)`, whose result p keeps, too.
     std::size_t behind_sign(std::size_t at) const {
         for (; at > 1 && !is_any_at(at, "; { }"); --at) {
-            if (is_any_at(at, ") ]") && file_.partner(at) != 0) at = file_.partner(at);
+            at = file_.begin_of_brackets(at);
             if (is_at(at, "=") && !is_at(at + 1, "=") && !is_any_at(at - 1, "= ! < >")) break;
         }
         return at + 1;
@@ -254,7 +254,7 @@ private:
     // Whether the tokens after the first name of a type make it a pointer to functions, arrays or
     // members: the rest of `int (*)(char)`, `int (*[2])(char)`, `int (*)[3]`, `int box::*`.
     bool is_declarator(std::size_t at, std::size_t close) const {
-        const std::size_t inner = is_at(at, "(") ? file_.partner(at) : 0;
+        const std::size_t inner = file_.partner_if(at, "(");
         if (inner == 0) return is_at(close - 1, "*") && is_at(close - 2, "::");
         const std::size_t bound = is_at(inner - 1, "]") ? file_.partner(inner - 1) : inner;
         return is_at(bound - 1, "*") && file_.partner(inner + 1) + 1 == close;

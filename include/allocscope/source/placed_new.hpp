@@ -89,7 +89,7 @@ inline text called_around(const source_outline& file, const new_expression& expr
     std::size_t at = expression.begin - 1;
     while (file.is_at(at, ",")) {
         while (--at > 0 && !file.is_any_at(at, ", ( ; { }")) {
-            if (file.is_any_at(at, ") ]") && file.partner(at) != 0) at = file.partner(at);
+            at = file.begin_of_brackets(at);
         }
     }
     return file.is_at(at, "(") ? file.text_at(at - 1) : text{};
@@ -99,7 +99,7 @@ inline text called_around(const source_outline& file, const new_expression& expr
 // anywhere in its arguments, g++ places it at the call's "(", and gcc at the name before it. Finds
 // the only such expression in that call.
 inline const new_expression* find_in_call(const source_outline& file, std::size_t open) {
-    const std::size_t close = file.is_at(open, "(") ? file.partner(open) : 0;
+    const std::size_t close = file.partner_if(open, "(");
     if (close <= open) return nullptr;
     const new_expression* only = nullptr;
     for (const new_expression& each : file.expressions_in(open, close + 1)) {

@@ -141,10 +141,11 @@ public:
             for (std::size_t i = own.size(); i > 0; --i) found.push_back(&headers_[own[i - 1]]);
             scope = scopes_[scope].parent;
         }
-        for (std::size_t i = 0; i < found.size() / 2; ++i) {
-            const template_header* inner = found[i];
-            found[i] = found[found.size() - 1 - i];
-            found[found.size() - 1 - i] = inner;
+        const template_header** last = found.end();
+        for (const template_header** first = found.begin(); first < last; ++first) {
+            const template_header* const inner = *first;
+            *first = *--last;
+            *last = inner;
         }
         return found;
     }

@@ -122,11 +122,11 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
                                      std::size_t at, source_cache& sources,
                                      const type_knowledge& knowledge) {
     arena& memory = names.memory();
-    const text request = own_name_of(names.of(frames[at].function));
-    const text header = standard_header(frames[at].file);
+    const code_frame& asker = frames[at];
+    const text request = own_name_of(names.of(asker.function));
+    const text header = standard_header(asker.file);
     if (header == "stl_bvector.h") return {"unsigned long", type_evidence::make_frame};
-    if (!is_listed(request, "_M_allocate _M_get_node _M_allocate_node _M_allocate_map"))
-        return {};
+    if (!is_listed(request, "_M_allocate _M_get_node _M_allocate_node _M_allocate_map")) return {};
     const container_headers* container = nullptr;
     for (const container_headers& each : containers) {
         if (each.asking == header) container = &each;
@@ -227,8 +227,9 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
 inline text character_of_string(arena& memory, read_names& names, const list<code_frame>& frames,
                                 std::size_t at) {
     for (; at < frames.size(); ++at) {
-        const text header = standard_header(frames[at].file);
-        const read_name& name = names.of(frames[at].function);
+        const code_frame& frame = frames[at];
+        const text header = standard_header(frame.file);
+        const read_name& name = names.of(frame.function);
         if (!is_listed(header, "basic_string.h basic_string.tcc") || !name.parts.is_known()) break;
         const text first = own_argument_of(memory, name);
         text character = allocated_by(first);
@@ -270,8 +271,9 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
                                         std::size_t asking, source_cache& sources,
                                         const type_knowledge& knowledge) {
     arena& memory = names.memory();
-    const read_name& name = names.of(frames[asking].function);
-    const text header = standard_header(frames[asking].file);
+    const code_frame& asker = frames[asking];
+    const read_name& name = names.of(asker.function);
+    const text header = standard_header(asker.file);
     if (header.empty() || name.parts.components.size() != 1) return {};
     library_call call;
     call.function = own_name_of(name);
@@ -298,8 +300,7 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
            is_listed(standard_header(frames[at].file), allocators)) {
         ++at;
     }
-    if (at == asking || at == frames.size() || !is_standard_header(frames[at].file))
-        return {};
+    if (at == asking || at == frames.size() || !is_standard_header(frames[at].file)) return {};
     const text text_of = character_of_string(memory, names, frames, at);
     if (!text_of.empty()) return printed_answer(memory, text_of, type_evidence::allocator_frame);
     const read_name& caller = names.of(frames[at].function);

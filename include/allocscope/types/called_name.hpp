@@ -232,9 +232,10 @@ inline bool is_bare_call(const code_frame& frame, const text& function, source_c
 // has.
 inline text called_name(read_names& names, const list<code_frame>& frames, std::size_t called,
                         source_cache& sources, const type_knowledge& knowledge) {
-    const text function = frames[called].function;
+    const code_frame& callee = frames[called];
+    const text function = callee.function;
     const bool is_bare = names.of(function).parts.components.size() == 1;
-    if (!is_bare || !frames[called].is_inlined || called + 1 == frames.size()) return function;
+    if (!is_bare || !callee.is_inlined || called + 1 == frames.size()) return function;
     code_frame caller = frames[called + 1];
     if (!is_standard_header(caller.file)) {
         caller.function = called_name(names, frames, called + 1, sources, knowledge);
@@ -251,7 +252,7 @@ inline text called_name(read_names& names, const list<code_frame>& frames, std::
     const text whole = scoped_name(names.memory(), scope, function);
     const function_name& parts = names.of(whole).parts;
     const source_outline* inner = nullptr;
-    const std::size_t inside = token_of(frames[called], sources, inner);
+    const std::size_t inside = token_of(callee, sources, inner);
     // `make<int>(3)` calls a function, although it looks like `box<int>(3)`.
     if (is_constructor(parts)) {
         const bool is_function =

@@ -50,7 +50,7 @@ ALLOCSCOPE_NOINLINE std::size_t body_of(const source_outline& file, std::size_t 
         const char sign = sign_at(file, at);
         if (sign == '{') return at;
         if (sign == ';' || sign == '}') break;
-        if ((sign == '(' || sign == '[') && file.partner(at) > at) at = file.partner(at);
+        at = file.end_of_brackets(at);
     }
     return 0;
 }

@@ -100,7 +100,7 @@ inline bool is_written_call(const code_frame& frame, const text& name, source_ca
     const source_outline* file = nullptr;
     const std::size_t at = token_of(frame, sources, file);
     const std::size_t open = at != 0 ? end_of_callee(*file, at) + 1 : 0;
-    const std::size_t close = open != 0 && file->is_at(open, "(") ? file->partner(open) : 0;
+    const std::size_t close = open != 0 ? file->partner_if(open, "(") : 0;
     return close != 0 && file->text_at(open - 1) == name && file->is_any_at(close + 1, ") ; ,");
 }
 
@@ -147,11 +147,10 @@ inline bool is_merged_call(const code_frame& frame, source_cache& sources,
                         : nullptr;
     if (found == nullptr) return false;
     const list<new_expression>& all = file->expressions();
-    const auto at = static_cast<std::size_t>(found - all.begin());
-    const bool is_second = at > 0 && are_alternatives(*file, all[at - 1], *found);
-    if (is_second && may_be_call_of(*file, frame, *found, all[at - 1], knowledge)) return true;
-    const bool is_first = at + 1 < all.size() && are_alternatives(*file, *found, all[at + 1]);
-    return is_first && may_be_call_of(*file, frame, *found, all[at + 1], knowledge);
+    const bool is_second = found != all.begin() && are_alternatives(*file, found[-1], *found);
+    if (is_second && may_be_call_of(*file, frame, *found, found[-1], knowledge)) return true;
+    const bool is_first = found + 1 != all.end() && are_alternatives(*file, *found, found[1]);
+    return is_first && may_be_call_of(*file, frame, *found, found[1], knowledge);
 }
 
 }  // namespace symbolize

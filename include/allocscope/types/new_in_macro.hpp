@@ -113,8 +113,7 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
     std::size_t next = 0;
     bool has_pack = false;
     if (macro->rest.starts_with("(")) {
-        const bool is_call = file.is_at(at + 1, "(");
-        const std::size_t close = is_call ? file.partner(at + 1) : 0;
+        const std::size_t close = file.partner_if(at + 1, "(");
         if (close == 0) return {};
         for (++next; next < body.tokens.size() && spelling_at(body.tokens, next) != ")"; ++next) {
             const text word = spelling_at(body.tokens, next);
@@ -137,7 +136,7 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
             }
             if (begin == nullptr) begin = token.data();
             if (macros.is_macro(token)) return {};
-            if (is_listed(token, "( [ {") && file.partner(i) > i) i = file.partner(i);
+            i = file.end_of_brackets(i);
         }
     }
     text_out made{memory};
@@ -228,7 +227,7 @@ inline bool is_constructed(arena& memory, const text& type, const code_frame& fr
 // gcc places a call in the arguments of another one at the name of that, `keep(MAKE(part))`. The
 // token of the only macro in those arguments; `at` itself if that is none, or if there are others.
 inline std::size_t macro_in_call(const source_outline& file, std::size_t at) {
-    const std::size_t close = file.is_at(at + 1, "(") ? file.partner(at + 1) : 0;
+    const std::size_t close = file.partner_if(at + 1, "(");
     std::size_t found = at;
     while (found < close && !has_hidden_new(file, found, found + 1)) ++found;
     const bool is_only = found < close && !has_hidden_new(file, found + 1, close);

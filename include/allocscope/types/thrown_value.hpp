@@ -41,13 +41,12 @@ inline bool find_thrown(const source_outline& file, int line, int column, new_ex
     const std::size_t at = file.token_from(line, column);
     std::size_t begin = at;
     while (begin != 0 && !file.is_any_at(begin, "throw ; {")) {
-        const std::size_t partner = file.partner(begin);
-        begin = (partner != 0 && partner < begin ? partner : begin) - 1;
+        begin = file.begin_of_brackets(begin) - 1;
     }
     if (!file.is_at(begin, "throw")) {  // clang: the beginning of `n != 0 ? n : throw failure(n)`
         begin = at;
         while (begin < file.tokens().size() && !file.is_any_at(begin, "throw ; { }")) {
-            begin = (file.partner(begin) > begin ? file.partner(begin) : begin) + 1;
+            begin = file.end_of_brackets(begin) + 1;
         }
         if (!file.is_any_at(begin - 1, "? :") || has_hidden_new(file, at, begin)) return false;
     }

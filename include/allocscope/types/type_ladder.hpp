@@ -85,10 +85,11 @@ inline bool hands_on_request(read_names& names, const list<code_frame>& frames, 
                              type_answer& answer) {
     const type_knowledge less = knowledge.elsewhere();  // it is about the asking frame
     for (std::size_t i = 0; i < asking; ++i) {
-        if (!is_of_user(names, frames[i])) continue;
-        const text type = type_from_source(names, frames[i], sources, less);
+        const code_frame& frame = frames[i];
+        if (!is_of_user(names, frame)) continue;
+        const text type = type_from_source(names, frame, sources, less);
         if (!type.empty()) answer.set_source_text(type, true);
-        if (!type.empty() || !hands_on_size(frames[i], sources)) return false;
+        if (!type.empty() || !hands_on_size(frame, sources)) return false;
     }
     return true;
 }
@@ -136,8 +137,7 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
         text wanted;
         if (inner->call.function == "allocate") wanted = wanted_by_allocator(memory, outer);
         const bool is_other = !wanted.empty() && wanted != answer.name;
-        if (is_other && bytes_of_plain_type(answer.name) != 1)
-            return {};  // it may ask for bytes
+        if (is_other && bytes_of_plain_type(answer.name) != 1) return {};  // it may ask for bytes
         if (outer.call.function.empty()) break;
         const bool is_same_function = outer.plain == inner->plain;
         const text called = inner->call.function;
@@ -357,7 +357,8 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
     if (answer.is_known() || asking == frames.size()) return answer;
     answer = type_of_bare_request(names, frames, asking, sources, knowledge);
     if (answer.is_known()) return answer;
-    code_frame frame = frames[asking];
+    code_frame& asker = frames[asking];
+    code_frame frame = asker;
     frame.function = called_name(names, frames, asking, sources, knowledge);
     const text unfolded = unfolded_allocator(names, frames, asking);
     if (!unfolded.empty()) {
@@ -405,8 +406,8 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
         answer = printed_answer(names.memory(), answer.candidate.substr(begin, end - begin),
                                 type_evidence::constructor);
     }
-    frames[asking].file = frame.file;
-    frames[asking].line = frame.line;
+    asker.file = frame.file;
+    asker.line = frame.line;
     return answer;
 }
 

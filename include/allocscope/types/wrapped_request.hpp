@@ -41,7 +41,7 @@ namespace symbolize {
 inline std::size_t bracket_of_call(const source_outline& file, std::size_t at, bool is_c) {
     at = end_of_callee(file, at) + 1;
     while (is_c && file.is_any_at(at, ". ->")) at += 2;
-    if (at < 2 || !file.is_at(at, "(") || file.partner(at) == 0) return 0;
+    if (at < 2 || file.partner_if(at, "(") == 0) return 0;
     const bool is_of_std = file.is_at(at - 2, "::") && file.is_at(at - 3, "std");
     return is_c || is_of_std || !file.is_any_at(at - 2, ". -> ::") ? at : 0;
 }
@@ -51,7 +51,7 @@ inline std::size_t arguments_before_last(const source_outline& file, std::size_t
     std::size_t count = 0;
     for (std::size_t at = open + 1; at < file.partner(open); ++at) {
         if (file.is_at(at, ",")) ++count;
-        if (file.partner(at) > at) at = file.partner(at);
+        at = file.end_of_brackets(at);
     }
     return count;
 }
@@ -90,10 +90,11 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
     std::size_t argument = 0;  // the number of that with the size, from 1
     wrapped_request found{asking};
     for (std::size_t i = asking; i < frames.size(); ++i) {
-        if (is_standard_header(frames[i].file)) break;
+        const code_frame& frame = frames[i];
+        if (is_standard_header(frame.file)) break;
         const source_outline* file = nullptr;
-        const std::size_t at = token_of(frames[i], sources, file);
-        const bool is_c = is_c_source(frames[i].file);
+        const std::size_t at = token_of(frame, sources, file);
+        const bool is_c = is_c_source(frame.file);
         const std::size_t open = at != 0 ? bracket_of_call(*file, at, is_c) : 0;
         if (open == 0) break;
         const text name = file->text_at(open - 1);
@@ -102,7 +103,7 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         if (i == asking && !is_pointer && !is_listed(name, hands_on)) break;
         if (i != asking && !is_pointer && name != called) {
             const handing_function handing{called, argument};
-            const seen_macros macros{sources, frames[i], *file, handing};
+            const seen_macros macros{sources, frame, *file, handing};
             if (!macros.is_macro(name)) break;
             // Only a size or a cast says a type; a macro without either leaves it to the function.
             const text made = text_with_new(names.scratch(), *file, open - 1, macros);
@@ -130,7 +131,7 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         }
         const std::size_t size = file->partner(open) - 1;
         if (!file->is_word_at(size) || !file->is_any_at(size - 1, "( ,")) break;
-        called = own_name_of(names.of(frames[i].function));
+        called = own_name_of(names.of(frame.function));
         argument = number_of_parameter(*file, at, called, file->text_at(size));
         if (argument == 0) break;
     }

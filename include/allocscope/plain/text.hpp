@@ -72,6 +72,8 @@ public:
                                                   std::size_t from = 0) const noexcept;
     ALLOCSCOPE_PURE std::size_t find_last_not_of(const text& unwanted) const noexcept;
 
+    // Whether `wanted` stands at `at`, which is at most size().
+    ALLOCSCOPE_PURE bool has_at(std::size_t at, const char* wanted) const noexcept;
     ALLOCSCOPE_PURE bool starts_with(const text& start) const noexcept;
     ALLOCSCOPE_PURE bool starts_with(const char* start) const noexcept;
     ALLOCSCOPE_PURE bool ends_with(const text& end) const noexcept;
@@ -224,6 +226,10 @@ ALLOCSCOPE_NOINLINE bool text::starts_with(const char* start) const noexcept {
 
 ALLOCSCOPE_NOINLINE bool text::ends_with(const char* end) const noexcept {
     return ends_with(text{end});
+}
+
+ALLOCSCOPE_NOINLINE bool text::has_at(std::size_t at, const char* wanted) const noexcept {
+    return substr(at).starts_with(text{wanted});
 }
 
 ALLOCSCOPE_NOINLINE int text::compare(const text& other) const noexcept {

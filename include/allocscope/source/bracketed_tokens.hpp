@@ -60,6 +60,7 @@ public:
     // Whether a token is `wanted`, or one of the words in `words`. Not inlined, because unoptimised
     // code has hundreds of these calls.
     ALLOCSCOPE_PURE bool is_at(std::size_t at, const char* wanted) const noexcept;
+    ALLOCSCOPE_PURE bool is_at(std::size_t at, const text& wanted) const noexcept;
     ALLOCSCOPE_PURE bool is_any_at(std::size_t at, const char* words) const noexcept;
     ALLOCSCOPE_PURE bool is_word_at(std::size_t at) const noexcept;
 
@@ -91,6 +92,10 @@ private:
 
 ALLOCSCOPE_NOINLINE bool bracketed_tokens::is_at(std::size_t at,
                                                  const char* wanted) const noexcept {
+    return text_at(at) == wanted;
+}
+ALLOCSCOPE_NOINLINE bool bracketed_tokens::is_at(std::size_t at,
+                                                 const text& wanted) const noexcept {
     return text_at(at) == wanted;
 }
 ALLOCSCOPE_NOINLINE bool bracketed_tokens::is_any_at(std::size_t at,

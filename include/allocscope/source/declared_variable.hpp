@@ -109,7 +109,7 @@ inline declared_variable member_of(const source_outline& file, std::size_t open,
                                    const text& name) noexcept {
     for (std::size_t at = open + 1; at < file.partner(open); ++at) {
         at = file.end_of_brackets(at);
-        if (file.text_at(at) != name || file.is_at(at + 1, "(")) continue;
+        if (!file.is_at(at, name) || file.is_at(at + 1, "(")) continue;
         if (!file.is_any_at(at - 1, "struct class union enum")) return declared_there(file, at);
     }
     return {};
@@ -236,7 +236,7 @@ inline declared_variable row_before(const source_outline& file, std::size_t from
     const text name = file.text_at(from);
     for (std::size_t at = from; at > 4; --at) {
         if (file.is_at(at, "}") && file.partner(at) > 4) at = file.partner(at);
-        const bool is_row = file.text_at(at) == name && file.is_at(at - 1, "*") &&
+        const bool is_row = file.is_at(at, name) && file.is_at(at - 1, "*") &&
                             file.is_at(at - 2, "(") && file.is_at(at + 2, "[");
         if (is_row) return {at, begin_of_type(file, at - 2), at - 2};
     }

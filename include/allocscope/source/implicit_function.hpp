@@ -57,7 +57,7 @@ inline bool is_inherited(const source_outline& file, std::size_t at) noexcept {
 inline bool is_copy_of_lambda(const text& function) noexcept {
     const std::size_t inner = function.rfind(text{"}::"});
     if (inner == text::npos) return function.empty() || function.starts_with("(lambda at ");
-    return !function.substr(inner + 3).starts_with("operator()");
+    return !function.has_at(inner + 3, "operator()");
 }
 
 inline bool is_implicit_function(const code_frame& frame, source_cache& sources) {

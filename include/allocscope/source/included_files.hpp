@@ -102,7 +102,7 @@ inline found_token class_in_files(const source_files& files, const text& name) {
 inline found_token class_of_constructor(source_cache& sources, const code_frame& frame,
                                         const source_outline& file, std::size_t at,
                                         const text& name) {
-    std::size_t open = file.text_at(at) == name ? class_body(file, at) : 0;
+    std::size_t open = file.is_at(at, name) ? class_body(file, at) : 0;
     if (open == 0) open = body_of_class(file, name);
     if (open != 0) return {&file, open};
     return class_in_files(included_files(sources, frame, file), name);

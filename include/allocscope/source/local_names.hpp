@@ -57,7 +57,7 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
     found.at = at;
     const bool is_typedef = file.is_at(at, "typedef");
     const bool is_used = file.is_at(at, "using");
-    if (!is_typedef && !is_used && file.text_at(at) != name) return {};
+    if (!is_typedef && !is_used && !file.is_at(at, name)) return {};
     std::size_t end = at;
     std::size_t body = 0;  // its last token
     bool is_only = true;   // not one of several names
@@ -77,7 +77,7 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
     found.behind = end;
     if (is_typedef) {
         std::size_t own = end;
-        while (own > at && file.text_at(own) != name) --own;
+        while (own > at && !file.is_at(own, name)) --own;
         if (own == at) return {};
         const bool is_class = body + 1 == own && file.is_any_at(own + 1, "; ,");
         if (is_class) found.what = local_name::kind::other;

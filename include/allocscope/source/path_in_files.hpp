@@ -105,7 +105,7 @@ inline bool has_alias_of_header(const source_files& files, const text& type, boo
         const std::size_t begin = at;
         while (at < type.size() && is_name_character(type[at])) ++at;
         const text word = type.substr(begin, at - begin);
-        if (type.substr(at).starts_with(":")) continue;  // a namespace, or a class
+        if (type.has_at(at, ":")) continue;  // a namespace, or a class
         if (type.substr(0, begin).ends_with("std::")) continue;
         if (word.empty() || knowledge.kind_of(word) >= name_kind::type) continue;
         for (std::size_t i = 1; i < files.size(); ++i) {  // behind the file itself

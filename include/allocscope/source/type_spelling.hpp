@@ -323,7 +323,7 @@ private:
         if (user_ == nullptr || find_variable(file_, begin).at != 0) return 0;
         for (std::size_t at = use_ + 2; at < user_->partner(use_ + 1); ++at) {
             std::size_t same = 0;
-            while (begin + same < end && file_.text_at(begin + same) == user_->text_at(at + same)) {
+            while (begin + same < end && file_.is_at(begin + same, user_->text_at(at + same))) {
                 ++same;
             }
             if (begin + same == end) return at;
@@ -371,7 +371,7 @@ private:
         }
         const list<text> arguments = split_arguments(memory_, name_.last().arguments);
         const text own = name_.last().name == "operator()" ? text{"]"} : name_.last().name;
-        const bool is_own = open > 0 && file_.text_at(open - 1) == own;
+        const bool is_own = open > 0 && file_.is_at(open - 1, own);
         return is_own && arguments.size() == count ? arguments[before] : text{};
     }
 

@@ -123,7 +123,7 @@ private:
     }
 
     ALLOCSCOPE_PURE bool is_next(std::size_t at, const char* wanted) const noexcept {
-        return name_.substr(at).starts_with(wanted);
+        return name_.has_at(at, wanted);
     }
 
     void read_space() {

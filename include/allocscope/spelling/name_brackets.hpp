@@ -149,7 +149,7 @@ ALLOCSCOPE_NOINLINE std::size_t operator_symbol_length(const text& name) noexcep
 
 // True if the word `operator` starts at `at`.
 inline bool is_operator_word(const text& name, std::size_t at) noexcept {
-    return name[at] == 'o' && name.substr(at).starts_with("operator") &&
+    return name[at] == 'o' && name.has_at(at, "operator") &&
            (at == 0 || !is_name_character(name[at - 1])) && skip_word(name, at) == at + 8;
 }
 

@@ -216,7 +216,7 @@ private:
 
     // After a failure `at_` may be anywhere.
     ALLOCSCOPE_PURE bool is_next(const char* wanted) const noexcept {
-        return at_ <= type_.size() && type_.substr(at_).starts_with(wanted);
+        return at_ <= type_.size() && type_.has_at(at_, wanted);
     }
 
     void word(written& to) {
@@ -239,7 +239,7 @@ private:
         if (is_operator_word(type_, at_)) {
             return copy_until(to, behind + operator_symbol_length(type_.substr(behind)));
         }
-        const bool is_scope = !continues_name && type_.substr(behind).starts_with("::");
+        const bool is_scope = !continues_name && type_.has_at(behind, "::");
         to.out << (is_scope ? without_version(word) : without_literal_suffix(word));
         at_ = behind;
     }
@@ -305,7 +305,7 @@ private:
 
     // Whether `word` is a part of the name that is there only for the linker.
     bool is_inline_namespace(const written& to, const text& word, std::size_t behind) const {
-        if (!type_.substr(behind).starts_with("::")) return false;
+        if (!type_.has_at(behind, "::")) return false;
         const text name = to.out.view().substr(to.name_begin);
         if (is_listed(name, "allocscope:: fmt:: msgpack:: toml:: boost::log::") &&
             word.size() > 1 && word[0] == 'v' && word[1] >= '0' && word[1] <= '9') {
@@ -398,7 +398,7 @@ private:
         if (leave_function(to, behind)) return;
         // Writes void(int) and void (*)(int), whether or not the input has these spaces.
         to.space_before = behind != no_position && !to.out.empty() && to.out.back() != '(' &&
-                          (type_.substr(behind).starts_with("(") || is_next("(*") || is_next("(&"));
+                          (type_.has_at(behind, "(") || is_next("(*") || is_next("(&"));
         to.write_space();
         write_list(to.out, '(', parts(')', depth), ')');
         to.has_declarator = true;
@@ -524,7 +524,7 @@ inline text without_integer_aliases(arena& memory, const text& type) {
     std::size_t at = 0;
     while (at < type.size()) {
         std::size_t end = skip_word(type, at);
-        if (type.substr(at).starts_with("std::")) end = skip_word(type, at + 5);
+        if (type.has_at(at, "std::")) end = skip_word(type, at + 5);
         const bool is_inside = at > 0 && type[at - 1] == ':';
         const text word = type.substr(at, end > at ? end - at : 1);
         const text integer = is_inside ? text{} : integer_of_alias(word);

@@ -109,7 +109,7 @@ inline text element_in_pair(arena& memory, const text& type, const text& classes
 // `void (*)()` and `int (*)[3]` have their star inside.
 inline text pointer_to(arena& memory, const text& type) {
     std::size_t star = 0;
-    while (star < type.size() && !type.substr(star).starts_with("(*")) {
+    while (star < type.size() && !type.has_at(star, "(*")) {
         star = type[star] == '<' ? skip_brackets(type, star) : star + 1;
     }
     star = star < type.size() ? star + 1 : type.size();

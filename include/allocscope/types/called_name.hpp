@@ -97,7 +97,7 @@ inline std::size_t variable_of_call(const source_outline& file, std::size_t at,
     if (token == "(" && at > 0) --member;
     if (member < 2 || !file.is_word_at(member)) return 0;
     if (file.is_any_at(member - 1, ". ->")) {
-        return file.text_at(member) == function ? member - 2 : 0;
+        return file.is_at(member, function) ? member - 2 : 0;
     }
     if (token == "(") return 0;
     // Clang places the call of `[]`, and a copy, at the beginning of `name.member[1].other`.
@@ -207,7 +207,7 @@ inline text named_class(read_names& names, const code_frame& frame, const text& 
     std::size_t name = 0;
     for (std::size_t i = first; i < end && i + 1 < file->tokens().size(); ++i) {
         const bool is_call = file->is_at(i + 1, "(");
-        if (is_call && file->text_at(i) == function) {
+        if (is_call && file->is_at(i, function)) {
             if (name != 0) return {};
             name = i;
         }
@@ -224,7 +224,7 @@ inline text named_class(read_names& names, const code_frame& frame, const text& 
 inline bool is_bare_call(const code_frame& frame, const text& function, source_cache& sources) {
     const source_outline* file = nullptr;
     const std::size_t at = token_of(frame, sources, file);
-    return at != 0 && file->text_at(at) == function && !file->is_any_at(at - 1, ". -> ::");
+    return at != 0 && file->is_at(at, function) && !file->is_any_at(at - 1, ". -> ::");
 }
 
 // The name of an inlined function with the class that its caller writes, `box<int>::make(1)`, or

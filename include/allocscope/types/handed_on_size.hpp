@@ -32,7 +32,7 @@ namespace symbolize {
 inline bool may_change(const source_outline& file, const text& name, std::size_t from,
                        std::size_t to) noexcept {
     for (; from < to; ++from) {
-        if (file.text_at(from) != name) continue;
+        if (!file.is_at(from, name)) continue;
         const text behind = file.text_at(from + 1);
         const bool is_doubled = behind == file.text_at(from + 2);
         const bool assigns = file.is_at(from + 2, "=");
@@ -78,7 +78,7 @@ inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
         std::size_t open = at + 1;
         if (file->is_at(open, "[")) open += 2;
         if (!file->is_at(open, "(") || !file->is_any_at(open + 2, ") ,")) continue;
-        if (file->text_at(open + 1) == size_parameter(*file, at - (is_new ? 1 : 0))) return true;
+        if (file->is_at(open + 1, size_parameter(*file, at - (is_new ? 1 : 0)))) return true;
     }
     return false;
 }

@@ -101,7 +101,7 @@ inline bool is_written_call(const code_frame& frame, const text& name, source_ca
     const std::size_t at = token_of(frame, sources, file);
     const std::size_t open = at != 0 ? end_of_callee(*file, at) + 1 : 0;
     const std::size_t close = open != 0 ? file->partner_if(open, "(") : 0;
-    return close != 0 && file->text_at(open - 1) == name && file->is_any_at(close + 1, ") ; ,");
+    return close != 0 && file->is_at(open - 1, name) && file->is_any_at(close + 1, ") ; ,");
 }
 
 inline bool have_same_type(const source_outline& file, const new_expression& a,
@@ -109,7 +109,7 @@ inline bool have_same_type(const source_outline& file, const new_expression& a,
     const std::size_t count = a.type_end - a.type_begin;
     if (b.type_end - b.type_begin != count) return false;
     for (std::size_t i = 0; i < count; ++i) {
-        if (file.text_at(a.type_begin + i) != file.text_at(b.type_begin + i)) return false;
+        if (!file.is_at(a.type_begin + i, file.text_at(b.type_begin + i))) return false;
     }
     return true;
 }

@@ -238,7 +238,7 @@ inline std::size_t macro_in_call(const source_outline& file, std::size_t at) {
 inline std::size_t body_in_macro(const source_outline& made, const text& name) {
     std::size_t body = 0;
     for (const new_expression& each : made.expressions()) {
-        if (made.text_at(each.function) == name) body = made.partner(each.function + 1) + 1;
+        if (made.is_at(each.function, name)) body = made.partner(each.function + 1) + 1;
     }
     return made.is_at(body, "{") ? body : 0;
 }

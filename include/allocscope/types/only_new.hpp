@@ -41,7 +41,7 @@ namespace symbolize {
 inline std::size_t body_below(const source_outline& file, int line, const text& name) {
     std::size_t at = file.token_from(line, 0);
     const std::size_t next_line = file.token_from(line + 1, 0);
-    while (at < next_line && (file.text_at(at) != name || !file.is_at(at + 1, "("))) ++at;
+    while (at < next_line && (!file.is_at(at, name) || !file.is_at(at + 1, "("))) ++at;
     if (at >= next_line || file.partner(at + 1) == 0) return 0;
     for (at = file.partner(at + 1) + 1; at < file.tokens().size(); ++at) {
         const text token = file.text_at(at);
@@ -150,7 +150,7 @@ private:
     // Whether the function around an expression is one that a call of `name` at `at` may mean: a
     // member of another class has that before it.
     bool is_meant(const new_expression& expression, const text& name, std::size_t at) const {
-        if (expression.function == 0 || file_.text_at(expression.function) != name) return false;
+        if (expression.function == 0 || !file_.is_at(expression.function, name)) return false;
         const std::size_t outer = expression.outer;
         const bool is_around = outer < at && at < file_.partner(outer);
         return is_around || file_.is_at(at - 1, "::") ||

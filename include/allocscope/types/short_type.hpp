@@ -44,7 +44,7 @@ inline bool may_be_shorter(const text& type) noexcept {
     if (is_plain && type.find('<') == no_position) return false;  // most are such types
     for (std::size_t at = 0; at != no_position; at = type.find_first_of("<:", at + 1)) {
         const std::size_t begin = begin_of_path(type, at);
-        if (begin != at && !type.substr(begin).starts_with("std::")) return true;
+        if (begin != at && !type.has_at(begin, "std::")) return true;
     }
     return false;
 }
@@ -121,7 +121,7 @@ inline text without_defaults(arena& memory, const text& type, const type_names& 
             continue;
         }
         list<text> arguments = split_arguments(memory, type.substr(at, behind - at));
-        if (!type.substr(begin).starts_with("std::")) {
+        if (!type.has_at(begin, "std::")) {
             std::size_t dropped =
                 count_defaults(memory, type.substr(begin, at - begin), arguments, known);
             for (; dropped != 0; --dropped) arguments.pop_back();
@@ -138,7 +138,7 @@ inline text without_inline_namespaces(arena& memory, const text& type, const typ
     std::size_t at = 0;
     while (at < type.size()) {
         const std::size_t behind = skip_word(type, at);
-        const bool is_scope = behind != at && type.substr(behind).starts_with("::");
+        const bool is_scope = behind != at && type.has_at(behind, "::");
         const std::size_t begin = begin_of_path(type, behind);
         if (is_scope && known.is_inline_namespace(type.substr(begin, behind - begin))) {
             at = behind + 2;

@@ -140,7 +140,7 @@ public:
         if (needs_compiler(type)) return true;
         const std::size_t begin = type.starts_with("const ") ? 6 : 0;
         const std::size_t at = type.rfind('>');
-        if (at == no_position || !type.substr(at + 1).starts_with("::")) return false;
+        if (at == no_position || !type.has_at(at + 1, "::")) return false;
         const text path = type.substr(begin, type.find_first_of("*&[", at + 1) - begin);
         const function_name name = parse_function_name(memory_, path);
         if (name.components.size() < 2) return true;
@@ -311,7 +311,7 @@ private:
         if (!is_one_word || is_number_type(name) || is_parameter(name)) return true;
         std::size_t at = expression_.begin;
         for (int left = 12; left != 0 && at > 0; --left, --at) {
-            if (file_.is_at(at, "*") && file_.text_at(at - 1) == name) return true;
+            if (file_.is_at(at, "*") && file_.is_at(at - 1, name)) return true;
         }
         const bool is_alias = knowledge_.is_c && knowledge_.bytes_of(name) == 0;
         const name_kind kind = knowledge_.kind_of(name);
@@ -337,7 +337,7 @@ private:
         bool is_returned = false;
         for (std::size_t at = expression_.begin; at < file_.partner(end); ++at) {
             is_returned = file_.is_at(at, "return") || (is_returned && !file_.is_at(at, ";"));
-            if (!is_returned || file_.text_at(at) != name) continue;
+            if (!is_returned || !file_.is_at(at, name)) continue;
             return !file_.is_any_at(at - 2, "strcpy strncpy strcat");  // of a text
         }
         return false;
@@ -356,8 +356,8 @@ private:
             if (!file_.is_at(at, "new") || !file_.is_at(at + 1, "(")) continue;
             const std::size_t type = file_.partner(at + 1) + 1;
             bool is_there = kept.empty();
-            for (std::size_t i = at; i < type; ++i) is_there = is_there || file_.text_at(i) == kept;
-            if (is_there && file_.is_word_at(type) && file_.text_at(type) != name) return true;
+            for (std::size_t i = at; i < type; ++i) is_there = is_there || file_.is_at(i, kept);
+            if (is_there && file_.is_word_at(type) && !file_.is_at(type, name)) return true;
         }
         return false;
     }

@@ -63,13 +63,13 @@ inline std::size_t number_of_parameter(const source_outline& file, std::size_t b
     std::size_t open = before;
     do {
         if (--open < 2) return 0;
-    } while (file.text_at(open - 1) != own || !file.is_at(open, "(") ||
+    } while (!file.is_at(open - 1, own) || !file.is_at(open, "(") ||
              !file.is_at(file.partner(open) + 1, "{"));
     const std::size_t body = file.partner(open) + 1;
     if (file.partner(body) < before || may_change(file, name, body, before)) return 0;
     std::size_t number = 1;
     for (std::size_t at = open + 1; at < body; ++at) {
-        if (file.text_at(at) == name && file.is_any_at(at + 1, ", )")) return number;
+        if (file.is_at(at, name) && file.is_any_at(at + 1, ", )")) return number;
         if (file.is_at(at, ",")) ++number;
     }
     return 0;

@@ -77,7 +77,7 @@ ALLOCSCOPE_PURE inline std::size_t body_of_class(const source_outline& file, con
     const std::size_t named = file.class_named(name);
     if (named != 0) return class_body(file, named);
     const name_declaration* const alias = file.last_declared(name);
-    if (alias == nullptr || alias->previous != 0) return 0;
+    if (alias == nullptr || alias->previous != nullptr) return 0;
     if (!file.is_any_at(alias->at + 1, "struct union")) return 0;  // typedef struct part {} name;
     const std::size_t own = alias->at + 2;
     const std::size_t other = file.class_named(file.text_at(own));

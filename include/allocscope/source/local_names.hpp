@@ -103,7 +103,7 @@ inline local_name find_local_name(const source_outline& file, std::size_t before
                                   const text& name) {
     local_name innermost;
     for (const name_declaration* each = file.last_declared(name); each != nullptr;
-         each = file.declared_before(*each)) {
+         each = each->previous) {
         if (each->block <= innermost.block || each->block > before) continue;
         const std::size_t close = file.partner(each->block);
         if (close < before) continue;
@@ -122,7 +122,7 @@ inline local_name find_local_name(const source_outline& file, std::size_t before
 // What `name` stands for if it is an alias in a namespace around the place, and nothing else.
 inline local_name alias_in_namespace(const source_outline& file, std::size_t at, const text& name) {
     const name_declaration* only = file.last_declared(name);
-    const bool is_only = only != nullptr && only->at < at && file.declared_before(*only) == nullptr;
+    const bool is_only = only != nullptr && only->at < at && only->previous == nullptr;
     if (!is_only || (only->block != 0 && file.partner(only->block) < at)) return {};
     return declared_at(file, only->at, at, name);
 }

@@ -93,7 +93,7 @@ public:
         bool is_seen = plain_name(memory_, name_).starts_with(scope) ||
                        name_.whole.starts_with(scope) || scopes_around_place().starts_with(scope);
         for (const name_declaration* each = file_.last_declared("namespace");
-             each != nullptr && !is_seen; each = file_.declared_before(*each)) {
+             each != nullptr && !is_seen; each = each->previous) {
             if (!is_around(*each)) continue;
             // What is named may be in a namespace around the directive.
             const text used = joined(memory_, path_behind(each->at + 2), "::");
@@ -221,7 +221,7 @@ private:
         const text only = knowledge_.only_of(word);
         text found = only;
         for (const name_declaration* each = file_.last_declared("namespace");
-             each != nullptr && only.empty(); each = file_.declared_before(*each)) {
+             each != nullptr && only.empty(); each = each->previous) {
             const text scope = joined(memory_, path_behind(each->at + 2), "::");
             const text whole = knowledge_.qualified_in(word, scope);
             if (!whole.starts_with(scope) || whole == found || !is_around(*each)) continue;
@@ -239,7 +239,7 @@ private:
         const name_declaration* innermost = nullptr;
         text found;
         for (const name_declaration* each = file_.last_declared(word); each != nullptr;
-             each = file_.declared_before(*each)) {
+             each = each->previous) {
             const bool is_late = each->at > place_ && file_.is_at(each->at, "using");
             if (is_late || file_.is_at(each->at - 2, "friend")) continue;
             text scope;
@@ -277,7 +277,7 @@ private:
             const text scope = path.substr(0, path.size() - word.size());
             if (knowledge_.qualified_in(word, scope) == path) return path;
             for (const name_declaration* each = file_.last_declared(word); each != nullptr;
-                 each = file_.declared_before(*each)) {
+                 each = each->previous) {
                 if (is_class_at(each->at) && path_of(each->block, word) == path) return path;
             }
             if (block == 0) return {};
@@ -354,7 +354,7 @@ private:
             const bool is_visible = around == 0 || file_.partner(around) > body;
             if (base == 0 || base >= body || !is_visible || may_be_in_base(word, base)) return true;
             for (const name_declaration* each = file_.last_declared(word); each != nullptr;
-                 each = file_.declared_before(*each)) {
+                 each = each->previous) {
                 if (each->block == base) return true;
             }
         }
@@ -373,7 +373,7 @@ private:
     // Whether several scopes of the file declare the name.
     bool is_declared_again(const text& word) const {
         const name_declaration* const last = file_.last_declared(word);
-        return last != nullptr && file_.declared_before(*last) != nullptr;
+        return last != nullptr && last->previous != nullptr;
     }
 
     ALLOCSCOPE_PURE bool is_around(const name_declaration& each) const {
@@ -384,7 +384,7 @@ private:
     // none.
     const name_declaration* declaration_around(const text& word) const {
         for (const name_declaration* each = file_.last_declared(word); each != nullptr;
-             each = file_.declared_before(*each)) {
+             each = each->previous) {
             const bool is_late = each->at > place_ && file_.is_at(each->at, "using");
             if (is_around(*each) && !is_late) return each;
         }

@@ -118,12 +118,9 @@ public:
     // The headers that are included, but those of the standard library.
     ALLOCSCOPE_INLINE const list<text>& includes() const noexcept { return includes_; }
 
-    // The last declaration of a name, and the one before it; null: there is none.
+    // The last declaration of a name; null: there is none.
     const name_declaration* last_declared(const text& name) const noexcept {
-        return declaration(known_of(name).declaration);
-    }
-    const name_declaration* declared_before(const name_declaration& each) const noexcept {
-        return declaration(each.previous);
+        return known_of(name).declaration;
     }
 
     // Whether the file defines a type or a namespace with this name.
@@ -221,8 +218,7 @@ private:
           scopes_(memory, *this),
           expressions_(memory),
           names_(memory),
-          blocks_(memory),
-          declarations_(memory) {
+          blocks_(memory) {
         for (const macro_line& macro : macros_) add_meaning(macro.name, macro_name);
         for (std::size_t at = 0; at < tokens().size();) {
             see(at);
@@ -259,17 +255,13 @@ private:
         // Each is 0 if there is none.
         std::uint32_t class_name = 0;        // the token in the definition of the only class
         std::uint32_t default_argument = 0;  // the number + 1 of the only expression in one
-        std::uint32_t declaration = 0;       // the number + 1 of the last one
+        const name_declaration* declaration = nullptr;  // the last one
         std::uint64_t number = 0;
     };
 
     const known_name& known_of(const text& name) const noexcept {
         const known_name* const known = names_.find(name);
         return known != nullptr ? *known : unknown_;
-    }
-
-    const name_declaration* declaration(std::uint32_t number) const noexcept {
-        return number != 0 ? &declarations_[number - 1] : nullptr;
     }
 
     known_name& known(const text& name) { return names_[name]; }
@@ -404,10 +396,10 @@ private:
 
     void declare(const text& name, std::size_t at) {
         if (!is_word(name)) return;
-        std::uint32_t& last = known(name).declaration;
+        const name_declaration*& last = known(name).declaration;
         const std::uint32_t block = blocks_.empty() ? 0 : blocks_.back();
-        declarations_.push_back({static_cast<std::uint32_t>(at), block, last});
-        last = static_cast<std::uint32_t>(declarations_.size());
+        const name_declaration added{static_cast<std::uint32_t>(at), block, last};
+        last = blocks_.memory().make<name_declaration>(added);
     }
 
     // `class name* p` and `new class name;` only use the name.
@@ -544,9 +536,8 @@ private:
     template_scopes scopes_;
     list<new_expression> expressions_;
     table<text, known_name> names_;
-    known_name unknown_;          // what is known of any other name
-    list<std::uint32_t> blocks_;  // the braces that are open, while the file is read
-    list<name_declaration> declarations_;
+    known_name unknown_;                  // what is known of any other name
+    list<std::uint32_t> blocks_;          // the braces that are open, while the file is read
     std::size_t behind_enumerators_ = 0;  // of the last enumeration that was seen
     bool uses_namespace_std_ = false;
 

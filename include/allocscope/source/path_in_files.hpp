@@ -56,7 +56,7 @@ inline text path_in_files(arena& memory, const source_files& files, const text& 
     for (const source_outline* each : files) {
         const name_scopes scopes{memory, *each, 0, function, knowledge};
         const name_declaration* other = each->last_declared(own);
-        for (; other != nullptr; other = each->declared_before(*other)) {
+        for (; other != nullptr; other = other->previous) {
             if (each->is_at(other->at - 2, "friend")) continue;
             text scope;
             text path = scopes.path_of_declared(*other, own, scope);

@@ -542,7 +542,7 @@ private:
     // then it may be any.
     std::size_t block_in_own_class(const text& word) const {
         for (const name_declaration* each = file_.last_declared(word); each != nullptr;
-             each = file_.declared_before(*each)) {
+             each = each->previous) {
             if (!file_.is_any_at(each->at - 1, "struct class union enum")) continue;
             const bool is_any =
                 instantiated_.empty() && kind_of_block(file_, each->block) == block_kind::of_class;

@@ -42,9 +42,9 @@ struct new_expression {
 // `typedef ... name;`, `using ...::name;` or `namespace name =`. The name "namespace" stands for
 // `using namespace ...;`.
 struct name_declaration {
-    std::uint32_t at;        // the token of the name, or the first word
-    std::uint32_t block;     // the innermost brace that is open there; 0: there is none
-    std::uint32_t previous;  // the number + 1 of the last one before it with that name; 0: none
+    std::uint32_t at;                  // the token of the name, or the first word
+    std::uint32_t block;               // the innermost brace that is open there; 0: there is none
+    const name_declaration* previous;  // the last one before it with that name; null: none
 };
 
 }  // namespace symbolize

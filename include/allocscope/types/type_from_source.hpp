@@ -151,7 +151,7 @@ public:
         if (is_local && outer == name_.last().name) return false;
         bool is_class = false;
         for (const name_declaration* each = file_.last_declared(own); each != nullptr;
-             each = file_.declared_before(*each)) {
+             each = each->previous) {
             if (class_of_body(file_, each->block) != outer) continue;
             if (!file_.is_any_at(each->at - 1, "struct class union enum")) return true;
             is_class = true;

@@ -140,14 +140,13 @@ inline const source_outline* source_of(const code_frame& frame, source_cache& so
     return sources.find(frame.file, frame.built_ns);
 }
 
-// The token at the place of a frame; 0: there is none. Sets `file` to the source of the frame.
-inline std::size_t token_of(const code_frame& frame, source_cache& sources,
-                            const source_outline*& file) {
-    if (frame.column <= 0 || frame.is_nearby) return 0;
-    file = source_of(frame, sources);
-    if (file == nullptr) return 0;
+// The token at the place of a frame.
+inline found_token token_of(const code_frame& frame, source_cache& sources) {
+    if (frame.column <= 0 || frame.is_nearby) return {};
+    const source_outline* const file = source_of(frame, sources);
+    if (file == nullptr) return {};
     const std::size_t at = file->token_at(frame.line, frame.column);
-    return at != file->tokens().size() ? at : 0;
+    return {file, at != file->tokens().size() ? at : 0};
 }
 
 }  // namespace symbolize

@@ -166,8 +166,7 @@ inline text type_of_member(arena& memory, const function_name& function, const s
 // it is printed; "" if it is not certain.
 inline text type_of_object(read_names& names, const code_frame& frame, const text& function,
                            source_cache& sources, const type_knowledge& knowledge) {
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(frame, sources, file);
+    const auto [file, at] = token_of(frame, sources);
     if (at == 0) return {};
     const declared_variable object = object_of_call(*file, at, function);
     const std::size_t name = variable_of_call(*file, at, function);
@@ -196,8 +195,7 @@ inline text type_of_object(read_names& names, const code_frame& frame, const tex
 // of the call that it is an argument of.
 inline text named_class(read_names& names, const code_frame& frame, const text& function,
                         source_cache& sources, const type_knowledge& knowledge) {
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(frame, sources, file);
+    const auto [file, at] = token_of(frame, sources);
     if (at == 0) return {};
     constexpr std::size_t far_away = 64;
     const text sign = file->text_at(at);
@@ -222,8 +220,7 @@ inline text named_class(read_names& names, const code_frame& frame, const text& 
 // Whether clang's place of a frame is a call `grow(3)`, which may be that of a member of its own
 // class.
 inline bool is_bare_call(const code_frame& frame, const text& function, source_cache& sources) {
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(frame, sources, file);
+    const auto [file, at] = token_of(frame, sources);
     return at != 0 && file->is_at(at, function) && !file->is_any_at(at - 1, ". -> ::");
 }
 
@@ -251,8 +248,7 @@ inline text called_name(read_names& names, const list<code_frame>& frames, std::
     // A base class that has the function may have other arguments, but not a constructor.
     const text whole = scoped_name(names.memory(), scope, function);
     const function_name& parts = names.of(whole).parts;
-    const source_outline* inner = nullptr;
-    const std::size_t inside = token_of(callee, sources, inner);
+    const auto [inner, inside] = token_of(callee, sources);
     // `make<int>(3)` calls a function, although it looks like `box<int>(3)`.
     if (is_constructor(parts)) {
         const bool is_function =

@@ -98,8 +98,7 @@ inline std::size_t name_of_body(const source_outline& file, std::size_t open) no
 // gives `frame` the line of the function's name. Otherwise returns "".
 inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sources) {
     if (is_standard_header(frame.file)) return {};
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(frame, sources, file);
+    const auto [file, at] = token_of(frame, sources);
     if (at == 0) return {};
     const char sign = sign_at(*file, at);
     const bool is_name = is_word(file->text_at(at)) && sign_at(*file, at + 1) == '(';

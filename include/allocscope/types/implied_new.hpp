@@ -136,8 +136,7 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
                         const type_knowledge& knowledge, const handing_function& handing,
                         type_answer& answer) {
     if (is_standard_header(frame.file)) return;
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(frame, sources, file);
+    const auto [file, at] = token_of(frame, sources);
     if (at == 0) return;
     const source_token& token = file->token(at);
     const borrowed_memory meanwhile{names.scratch()};

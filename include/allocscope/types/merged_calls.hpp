@@ -84,11 +84,11 @@ inline std::size_t return_before(const source_outline& file, std::size_t at) {
 // Whether a function calls itself at the place of `outer`, which is not before that of the frame
 // inside it, and does both. A declaration is before them.
 inline bool is_called_behind(const code_frame* outer, source_cache& sources) {
-    const source_outline* file = nullptr;
-    const std::size_t from = token_of(outer[-1], sources, file);
-    std::size_t to = token_of(*outer, sources, file);
+    const std::size_t from = token_of(outer[-1], sources).at;
+    const auto [file, at] = token_of(*outer, sources);
+    std::size_t to = at;
     // In `keep(new T); return next();` the `return` ends nothing before it.
-    const std::size_t last = file != nullptr ? return_before(*file, to) : 0;
+    const std::size_t last = to != 0 ? return_before(*file, to) : 0;
     if (last > from && return_before(*file, from) == 0) to = last;
     return from != 0 && to >= from && outer[-1].file == outer->file &&
            !exclude_each_other(*file, from, from, to);
@@ -97,8 +97,7 @@ inline bool is_called_behind(const code_frame* outer, source_cache& sources) {
 // Whether the source has a call of a function with that name at the place of a frame, and not its
 // declaration.
 inline bool is_written_call(const code_frame& frame, const text& name, source_cache& sources) {
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(frame, sources, file);
+    const auto [file, at] = token_of(frame, sources);
     const std::size_t open = at != 0 ? end_of_callee(*file, at) + 1 : 0;
     const std::size_t close = open != 0 ? file->partner_if(open, "(") : 0;
     return close != 0 && file->is_at(open - 1, name) && file->is_any_at(close + 1, ") ; ,");

@@ -256,8 +256,7 @@ inline bool stands_for_new(text macro, bool takes_place) {
 // `new (place) T`, if an operator new of the user `takes_place`.
 inline bool find_prefixed_new(const code_frame& frame, source_cache& sources, bool takes_place,
                               new_expression& found) {
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(frame, sources, file);
+    const auto [file, at] = token_of(frame, sources);
     if (at == 0 || file->expression_at(at) != nullptr) return false;
     const seen_macros macros{sources, frame, *file};
     std::size_t begin = at;
@@ -299,8 +298,7 @@ inline text spelled_in_macro(arena& memory, const source_outline& file, std::siz
 // What the only `throw` in the macro at the place of a frame throws; "" if that is not certain.
 inline text type_thrown_by_macro(arena& memory, const code_frame& frame, source_cache& sources,
                                  const function_name& function, const type_knowledge& knowledge) {
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(frame, sources, file);
+    const auto [file, at] = token_of(frame, sources);
     if (at == 0) return {};
     const seen_macros macros{sources, frame, *file, {"throw", 0}};
     // The use of the macro has the semicolon.

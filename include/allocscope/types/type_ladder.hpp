@@ -211,8 +211,7 @@ constexpr word_meaning called_c_functions[] = {
 
 // The object of the C library that the source asks for at a call of one of its functions.
 inline text type_of_c_call(const code_frame& call, source_cache& sources) {
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(call, sources, file);
+    const auto [file, at] = token_of(call, sources);
     if (at == 0) return {};
     const std::size_t end = end_of_callee(*file, at);
     const bool has_scope = file->is_at(end - 1, "::") && file->is_word_at(end - 2);

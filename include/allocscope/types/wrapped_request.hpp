@@ -92,8 +92,7 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
     for (std::size_t i = asking; i < frames.size(); ++i) {
         const code_frame& frame = frames[i];
         if (is_standard_header(frame.file)) break;
-        const source_outline* file = nullptr;
-        const std::size_t at = token_of(frame, sources, file);
+        const auto [file, at] = token_of(frame, sources);
         const bool is_c = is_c_source(frame.file);
         const std::size_t open = at != 0 ? bracket_of_call(*file, at, is_c) : 0;
         if (open == 0) break;

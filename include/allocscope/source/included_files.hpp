@@ -86,6 +86,15 @@ inline const source_files& included_files(source_cache& sources, const code_fram
     return *files;
 }
 
+// Whether one of those files says this about a name: one of the meanings of source_outline.
+ALLOCSCOPE_PURE inline bool is_known_in(const source_files& files, const text& name,
+                                        unsigned meaning) noexcept {
+    for (const source_outline* each : files) {
+        if (each->is_known_as(name, meaning)) return true;
+    }
+    return false;
+}
+
 // The brace of the only definition of a class in those files.
 inline found_token class_in_files(const source_files& files, const text& name) {
     found_token only;

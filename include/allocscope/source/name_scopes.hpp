@@ -134,13 +134,9 @@ public:
         return class_in_files(*knowledge_.files, own);
     }
     bool is_in_header(const text& word) const {
-        bool is_type = false;
-        if (knowledge_.files == nullptr) return false;
-        for (const source_outline* each : *knowledge_.files) {
-            if (each->is_macro(word)) return false;
-            is_type = is_type || each->is_defined(word);
-        }
-        return is_type;
+        const source_files* const files = knowledge_.files;
+        return files != nullptr && !is_known_in(*files, word, source_outline::macro_name) &&
+               is_known_in(*files, word, source_outline::defined_name);
     }
 
     // Whether the name means std's, and no type of that name in a scope around the function.

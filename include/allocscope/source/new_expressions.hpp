@@ -98,6 +98,24 @@ public:
         return nullptr;
     }
 
+    // What a file says about a name.
+    enum : unsigned {
+        macro_name = 1,
+        template_alias_name = 2,
+        class_name = 4,     // it follows `struct` or `class`
+        standard_name = 8,  // a using-declaration takes it from std
+        defined_name = 16,  // the file defines a type or a namespace with this name
+        expression_alias_name = 32,
+        template_name = 64,  // it names a class template
+        defaulting_name = 128,
+        function_name = 256,  // it may declare a function with this name
+        number_name = 512     // see number_of()
+    };
+
+    ALLOCSCOPE_PURE bool is_known_as(const text& name, unsigned meaning) const noexcept {
+        return (known_of(name).meanings & meaning) != 0;
+    }
+
     ALLOCSCOPE_PURE bool is_macro(const text& name) const noexcept {
         return is_known_as(name, macro_name);
     }
@@ -234,20 +252,6 @@ private:
             [=](const new_expression& each) { return each.*place < token; });
     }
 
-    // What this file says about a name.
-    enum : unsigned {
-        macro_name = 1,
-        template_alias_name = 2,
-        class_name = 4,     // it follows `struct` or `class`
-        standard_name = 8,  // a using-declaration takes it from std
-        defined_name = 16,  // the file defines a type or a namespace with this name
-        expression_alias_name = 32,
-        template_name = 64,  // it names a class template
-        defaulting_name = 128,
-        function_name = 256,  // it may declare a function with this name
-        number_name = 512     // see number_of()
-    };
-
     static constexpr std::uint32_t several = ~std::uint32_t{0};
 
     struct known_name {
@@ -270,10 +274,6 @@ private:
 
     static void add_only(std::uint32_t& only, std::size_t added) noexcept {
         only = only == 0 ? static_cast<std::uint32_t>(added) : several;
-    }
-
-    ALLOCSCOPE_PURE bool is_known_as(const text& name, unsigned meaning) const noexcept {
-        return (known_of(name).meanings & meaning) != 0;
     }
 
     void see(std::size_t at) {

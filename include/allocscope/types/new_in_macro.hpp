@@ -55,10 +55,7 @@ public:
         : files_(included_files(sources, frame, file)), handing_(handing) {}
 
     ALLOCSCOPE_PURE bool is_macro(const text& name) const noexcept {
-        for (const source_outline* each : files_) {
-            if (each->is_macro(name)) return true;
-        }
-        return false;
+        return is_known_in(files_, name, source_outline::macro_name);
     }
 
     ALLOCSCOPE_INLINE const source_files& files() const noexcept { return files_; }

@@ -164,11 +164,9 @@ public:
 
     // Whether headers show that `own(x)` makes an object.
     bool is_class_of_header(const text& own) const {
-        if (knowledge_.files == nullptr) return false;
-        for (const source_outline* each : *knowledge_.files) {
-            if (each->declares_function(own)) return false;
-        }
-        return class_in_files(*knowledge_.files, own).at != 0;
+        const source_files* const files = knowledge_.files;
+        return files != nullptr && !is_known_in(*files, own, source_outline::function_name) &&
+               class_in_files(*files, own).at != 0;
     }
 
     // "" for a type that clang names after its place: "box<(lambda at /home/main.cpp:3:9)>".
@@ -422,12 +420,9 @@ inline text as_headers_say(read_names& names, const code_frame& frame, const sou
     const bool has_arguments = type.ends_with(">");
     const bool is_in_template = spelling.has_template_around();
     if (has_arguments && has_alias_of_header(files, type, is_in_template, knowledge)) return {};
-    if (type.ends_with(own) && is_undescribed) {
-        // A class of a header may be a template whose arguments the compiler deduces.
-        for (const source_outline* each : files) {
-            if (each->is_class_template(own)) return {};
-        }
-    }
+    // A class of a header may be a template whose arguments the compiler deduces.
+    const bool is_bare = type.ends_with(own) && is_undescribed;
+    if (is_bare && is_known_in(files, own, source_outline::template_name)) return {};
     type = with_path(names.scratch(), files, type, function, knowledge, spelling.scopes());
     return with_paths(names.scratch(), files, type, file, expression.type_begin,
                       expression.type_end, function, knowledge);

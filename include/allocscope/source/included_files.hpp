@@ -72,7 +72,7 @@ inline const source_files& included_files(source_cache& sources, const code_fram
     for (std::size_t i = 0; i < files->size(); ++i) {
         const source_outline& from = *(*files)[i];
         const text folder = from.path.substr(0, from.path.rfind('/') + 1);
-        for (const text name : from.includes()) {
+        for (const text& name : from.includes()) {
             const source_outline* const other =
                 files->size() < most_files ? find_included(sources, folder, name, frame.built_ns)
                                            : nullptr;

@@ -98,7 +98,7 @@ inline text element_of_class(arena& memory, const text& type, const text& classe
 inline text element_in_pair(arena& memory, const text& type, const text& classes) {
     text only;
     if (!type.starts_with("std::pair<") || !type.ends_with(">")) return {};
-    for (const text part : split_arguments(memory, type.substr(9))) {
+    for (const text& part : split_arguments(memory, type.substr(9))) {
         const text element = element_of_class(memory, without_const(part), classes);
         if (!element.empty() && !only.empty()) return {};
         if (!element.empty()) only = element;
@@ -207,9 +207,9 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
     }
     type_evidence evidence = type_evidence::allocator_frame;
     if (element.empty() && at < frames.size()) {
-        code_frame frame = frames[at];
-        frame.function = called_name(names, frames, at, sources, knowledge);
-        const text type = type_of_object(names, frame, function, sources, knowledge);
+        const text calling = called_name(names, frames, at, sources, knowledge);
+        const function_name& caller = names.of(calling).parts;
+        const text type = type_of_object(names, frames[at], caller, function, sources, knowledge);
         element = element_of_class(memory, type, container->classes);
         if (needs_compiler(element)) return {};
         evidence = type_evidence::source_text;

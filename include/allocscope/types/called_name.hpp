@@ -63,16 +63,15 @@ inline bool has_parameters_of(arena& memory, const source_outline& file, std::si
     return true;
 }
 
-// The type in the tokens from `begin` to `end`, as it is meant at the place of a call in a frame;
-// "" if that is not certain. The frame is not the one that `knowledge` is about.
-inline text spelled_at(read_names& names, const code_frame& frame, const source_outline& file,
+// The type in the tokens from `begin` to `end`, as it is meant at the place of a call in a function;
+// "" if that is not certain. It is not the function that `knowledge` is about.
+inline text spelled_at(arena& memory, const function_name& function, const source_outline& file,
                        std::size_t at, std::size_t begin, std::size_t end,
                        const type_knowledge& knowledge) {
-    const function_name& function = names.of(frame.function).parts;
     const type_knowledge less = knowledge.elsewhere();
     const std::size_t scope = file.scope_of(at);
-    if (!has_parameters_of(names.scratch(), file, scope, file.scope_of(begin))) return {};
-    const type_spelling spelling{names.scratch(), file, begin, scope, function, less};
+    if (!has_parameters_of(memory, file, scope, file.scope_of(begin))) return {};
+    const type_spelling spelling{memory, file, begin, scope, function, less};
     return spelling.spelled(begin, end);
 }
 
@@ -163,9 +162,10 @@ inline text type_of_member(arena& memory, const function_name& function, const s
 }
 
 // The type of the object whose member function or constructor is called at the place of a frame, as
-// it is printed; "" if it is not certain.
-inline text type_of_object(read_names& names, const code_frame& frame, const text& function,
-                           source_cache& sources, const type_knowledge& knowledge) {
+// it is printed; "" if it is not certain. `caller` is the function of the frame.
+inline text type_of_object(read_names& names, const code_frame& frame, const function_name& caller,
+                           const text& function, source_cache& sources,
+                           const type_knowledge& knowledge) {
     const auto [file, at] = token_of(frame, sources);
     if (at == 0) return {};
     const declared_variable object = object_of_call(*file, at, function);
@@ -178,12 +178,11 @@ inline text type_of_object(read_names& names, const code_frame& frame, const tex
     type_knowledge more = knowledge.elsewhere();
     more.files = &files;
     text type;
-    const function_name& caller = names.of(frame.function).parts;
     if (may_be_member) type = type_of_member(names.scratch(), caller, *file, name, more);
     if (type.empty() && is_object) {
         const text written = file->between(object.begin, object.end);
         if (has_alias_of_header(files, written, false, more)) return {};
-        type = spelled_at(names, frame, *file, at, object.begin, object.end, more);
+        type = spelled_at(names.scratch(), caller, *file, at, object.begin, object.end, more);
         type =
             with_paths(names.scratch(), files, type, *file, object.begin, object.end, caller, more);
     }
@@ -193,8 +192,9 @@ inline text type_of_object(read_names& names, const code_frame& frame, const tex
 // The name of the class before `::` in `box<int>::make(1)` at the place of a frame; "" if it is
 // something else. Clang places the call at its first token, g++ at its last one or at the bracket
 // of the call that it is an argument of.
-inline text named_class(read_names& names, const code_frame& frame, const text& function,
-                        source_cache& sources, const type_knowledge& knowledge) {
+inline text named_class(arena& memory, const code_frame& frame, const function_name& caller,
+                        const text& function, source_cache& sources,
+                        const type_knowledge& knowledge) {
     const auto [file, at] = token_of(frame, sources);
     if (at == 0) return {};
     constexpr std::size_t far_away = 64;
@@ -214,7 +214,7 @@ inline text named_class(read_names& names, const code_frame& frame, const text& 
     const std::size_t begin =
         name > 2 && file->is_at(name - 1, "::") ? begin_of_type(*file, name + 1) : 0;
     if (begin == 0 || (is_word(sign) && begin != at)) return {};
-    return spelled_at(names, frame, *file, at, begin, name - 1, knowledge);
+    return spelled_at(memory, caller, *file, at, begin, name - 1, knowledge);
 }
 
 // Whether clang's place of a frame is a call `grow(3)`, which may be that of a member of its own
@@ -233,14 +233,15 @@ inline text called_name(read_names& names, const list<code_frame>& frames, std::
     const text function = callee.function;
     const bool is_bare = names.of(function).parts.components.size() == 1;
     if (!is_bare || !callee.is_inlined || called + 1 == frames.size()) return function;
-    code_frame caller = frames[called + 1];
+    const code_frame& caller = frames[called + 1];
+    text calling = caller.function;
     if (!is_standard_header(caller.file)) {
-        caller.function = called_name(names, frames, called + 1, sources, knowledge);
+        calling = called_name(names, frames, called + 1, sources, knowledge);
     }
+    const function_name& outer = names.of(calling).parts;
     const text own = own_name_of(names.of(function));
-    text scope = named_class(names, caller, own, sources, knowledge);
-    if (scope.empty()) scope = type_of_object(names, caller, own, sources, knowledge);
-    const function_name& outer = names.of(caller.function).parts;
+    text scope = named_class(names.scratch(), caller, outer, own, sources, knowledge);
+    if (scope.empty()) scope = type_of_object(names, caller, outer, own, sources, knowledge);
     const name_component& around = outer.outer();
     const bool may_be_around = !scope.ends_with(">") && !around.arguments.empty();
     if (may_be_around && is_bare_call(caller, own, sources)) scope = name_up_to(outer, around);

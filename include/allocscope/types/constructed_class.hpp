@@ -43,7 +43,7 @@ inline text constructed_classes(arena& memory, const code_frame& frame,
     if (column == 0) return {};
     text_out classes{memory};
     const text made = knowledge.made_by({}, {places, 2}, memory);
-    for (const text each : split_arguments(memory, enclosed(memory, "(", made, ")"))) {
+    for (const text& each : split_arguments(memory, enclosed(memory, "(", made, ")"))) {
         if (each.starts_with("std::") && (!is_thrown || each.ends_with(">"))) continue;
         classes << (!classes.empty() ? ", " : is_thrown ? "[" : "(") << each;
     }

@@ -144,7 +144,9 @@ private:
     }
 
     text spelled(const code_frame& frame, std::size_t at, std::size_t begin, std::size_t end) {
-        return names_.made(spelled_at(names_, frame, file_, at, begin, end, knowledge_));
+        const function_name& function = names_.of(frame.function).parts;
+        return names_.made(
+            spelled_at(names_.scratch(), function, file_, at, begin, end, knowledge_));
     }
 
     // Whether the function around an expression is one that a call of `name` at `at` may mean: a

@@ -35,9 +35,9 @@ public:
     text_out(const text_out&) = delete;
     text_out& operator=(const text_out&) = delete;
 
-    ALLOCSCOPE_INLINE std::size_t size() const noexcept { return size_; }
-    ALLOCSCOPE_INLINE bool empty() const noexcept { return size_ == 0; }
-    ALLOCSCOPE_INLINE char back() const noexcept { return data_[size_ - 1]; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE std::size_t size() const noexcept { return size_; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool empty() const noexcept { return size_ == 0; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE char back() const noexcept { return data_[size_ - 1]; }
 
     // The text so far; valid until the next character is written. Not inlined: see text.hpp.
     ALLOCSCOPE_NOINLINE text view() const noexcept {

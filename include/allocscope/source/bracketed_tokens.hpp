@@ -54,8 +54,10 @@ public:
     ALLOCSCOPE_INLINE bracketed_tokens(arena& memory, const list<source_token>& tokens)
         : tokens_(tokens), partners_(matching_brackets(memory, tokens)) {}
 
-    ALLOCSCOPE_INLINE const list<source_token>& tokens() const noexcept { return tokens_; }
-    const source_token& token(std::size_t at) const noexcept { return tokens_[at]; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE const list<source_token>& tokens() const noexcept {
+        return tokens_;
+    }
+    ALLOCSCOPE_PURE const source_token& token(std::size_t at) const noexcept { return tokens_[at]; }
     ALLOCSCOPE_PURE text text_at(std::size_t at) const noexcept { return spelling_at(tokens_, at); }
     // Whether a token is `wanted`, or one of the words in `words`. Not inlined, because unoptimised
     // code has hundreds of these calls.

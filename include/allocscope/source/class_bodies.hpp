@@ -128,7 +128,8 @@ inline list<std::size_t> searched_bases(arena& memory, const source_outline& fil
 
 // Whether the token at `at`, in the class body at `open`, is in the initialiser of a member, and
 // not in a function, a parameter or another class.
-inline bool is_in_initialiser(const source_outline& file, std::size_t open, std::size_t at) {
+ALLOCSCOPE_PURE inline bool is_in_initialiser(const source_outline& file, std::size_t open,
+                                              std::size_t at) {
     bool has_sign = false;
     while (--at > open) {
         const text token = file.text_at(at);

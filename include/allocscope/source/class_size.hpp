@@ -57,7 +57,7 @@ inline std::uint64_t bytes_of_plain_type(text type) noexcept {
 }
 
 // Whether a word is that of an arithmetic type, perhaps one that the C library declares.
-inline bool is_number_type(const text& word) noexcept {
+ALLOCSCOPE_PURE inline bool is_number_type(const text& word) noexcept {
     return is_builtin_word(word) || !integer_of_alias(word).empty();
 }
 

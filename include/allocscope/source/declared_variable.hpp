@@ -41,7 +41,7 @@ struct declared_variable {
     std::size_t begin = 0;  // the first token of its type, without & and its own const
     std::size_t end = 0;    // the token after its type; 0: the type is not known
 
-    ALLOCSCOPE_INLINE bool is_known() const noexcept { return end != 0; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_known() const noexcept { return end != 0; }
 };
 
 // The first token of a type, with its scopes, if its last token is the one before `end`; 0: the
@@ -125,7 +125,7 @@ inline std::size_t colon_before(const source_outline& file, std::size_t at) noex
 }
 
 // Whether the name at `at` is read in `sizeof(*p)` or `sizeof *p`.
-inline bool is_in_sizeof(const source_outline& file, std::size_t at) noexcept {
+ALLOCSCOPE_PURE inline bool is_in_sizeof(const source_outline& file, std::size_t at) noexcept {
     while (file.is_at(at - 1, "*")) --at;
     return file.is_at(at - 1, "sizeof") ||
            (file.is_at(at - 1, "(") && file.is_at(at - 2, "sizeof"));

@@ -47,7 +47,7 @@ inline bool is_defaulted(const source_outline& file, std::size_t at) noexcept {
 }
 
 // Whether the token is in a using-declaration: `using base::base;` inherits constructors.
-inline bool is_inherited(const source_outline& file, std::size_t at) noexcept {
+ALLOCSCOPE_PURE inline bool is_inherited(const source_outline& file, std::size_t at) noexcept {
     while (at > 0 && !file.is_any_at(at, "; { } using")) --at;
     return file.is_at(at, "using");
 }

@@ -47,7 +47,7 @@ struct local_name {
     std::size_t end = 0;
     std::size_t behind = 0;
 
-    bool has_more() const noexcept { return behind > end + 1; }
+    ALLOCSCOPE_PURE bool has_more() const noexcept { return behind > end + 1; }
 };
 
 // What the token at `at` declares, if it is `name`.

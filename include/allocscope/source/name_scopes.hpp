@@ -358,7 +358,7 @@ private:
     }
 
     // The brace of the class around the place; 0: none is.
-    std::size_t class_around_place() const {
+    ALLOCSCOPE_PURE std::size_t class_around_place() const {
         std::size_t block = block_around(place_ + 1);
         while (block != 0 && kind_of_block(file_, block) != block_kind::of_class) {
             block = block_around(block);
@@ -367,7 +367,7 @@ private:
     }
 
     // Whether several scopes of the file declare the name.
-    bool is_declared_again(const text& word) const {
+    ALLOCSCOPE_PURE bool is_declared_again(const text& word) const {
         const name_declaration* const last = file_.last_declared(word);
         return last != nullptr && last->previous != nullptr;
     }

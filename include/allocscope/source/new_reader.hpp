@@ -260,7 +260,7 @@ private:
         return is_at(bound - 1, "*") && file_.partner(inner + 1) + 1 == close;
     }
 
-    bool is_allocating_placement(std::size_t open, std::size_t close) const {
+    ALLOCSCOPE_PURE bool is_allocating_placement(std::size_t open, std::size_t close) const {
         for (std::size_t i = open + 1; i < close && i < open + 16; ++i) {
             if (is_at(i, "nothrow") || is_at(i, "align_val_t")) return true;
         }

@@ -20,7 +20,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-ALLOCSCOPE_INLINE bool is_standard_template(const text& word) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_standard_template(const text& word) noexcept {
     return find_default_rule(word) != nullptr ||
            is_listed(word,
                      "pair tuple array optional variant function shared_ptr weak_ptr complex "
@@ -28,7 +28,7 @@ ALLOCSCOPE_INLINE bool is_standard_template(const text& word) noexcept {
 }
 
 // Classes of the standard library that are no templates.
-ALLOCSCOPE_INLINE bool is_standard_class(const text& word) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_standard_class(const text& word) noexcept {
     if (word.ends_with("_error") || (word.starts_with("bad_") && !word.ends_with("ed_access"))) {
         return true;  // exceptions, but not bad_expected_access<E>
     }

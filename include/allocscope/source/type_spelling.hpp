@@ -249,7 +249,9 @@ public:
         return has_arguments ? qualified_type(word) : own_class(word);
     }
 
-    bool is_parameter(const text& word) const { return find_parameter(headers_, word).header != 0; }
+    ALLOCSCOPE_PURE bool is_parameter(const text& word) const {
+        return find_parameter(headers_, word).header != 0;
+    }
 
     ALLOCSCOPE_INLINE bool has_template_around() const noexcept { return !headers_.empty(); }
 
@@ -295,8 +297,8 @@ public:
 
 private:
     // Whether the tokens from `first` to `last` are a whole type, or a whole argument.
-    bool is_argument_at(std::size_t first, std::size_t last, std::size_t begin,
-                        std::size_t end) const {
+    ALLOCSCOPE_PURE bool is_argument_at(std::size_t first, std::size_t last, std::size_t begin,
+                                        std::size_t end) const {
         return (first == begin || file_.is_any_at(first - 1, "< ,")) &&
                (last + 1 >= end || file_.is_any_at(last + 1, "> ,"));
     }
@@ -311,7 +313,7 @@ private:
 
     bool is_in_template() const noexcept { return !headers_.empty() || !instantiated_.empty(); }
 
-    static bool is_plain_word(const text& word) noexcept {
+    ALLOCSCOPE_PURE static bool is_plain_word(const text& word) noexcept {
         constexpr text plain_words =
             "std const volatile void struct class union enum typename true false";
         return is_listed(word, plain_words) || is_number_type(word);

@@ -136,7 +136,7 @@ private:
         }
     }
 
-    bool is_decltype() const noexcept {
+    ALLOCSCOPE_PURE bool is_decltype() const noexcept {
         return name_begin_ != no_position &&
                name_.substr(name_begin_, name_end_ - name_begin_) == "decltype";
     }
@@ -188,7 +188,7 @@ private:
 
     // Behind a dot, Go has the rest of a name: "runtime.cgocall", "main.(*box).grow". C and C++
     // compilers have marks there: "load.part.3", "load.cold".
-    bool is_inner_dot() const {
+    ALLOCSCOPE_PURE bool is_inner_dot() const {
         if (name_begin_ == no_position || !arguments_.empty()) return false;
         if (is_next(at_, ".(*")) return true;
         const std::size_t behind = skip_word(name_, at_ + 1);
@@ -232,7 +232,7 @@ private:
                               rest.starts_with(" (."));
     }
 
-    ALLOCSCOPE_INLINE bool has_name() const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool has_name() const noexcept {
         return name_begin_ != no_position || !components_.empty();
     }
 

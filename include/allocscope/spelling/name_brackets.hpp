@@ -148,7 +148,7 @@ ALLOCSCOPE_NOINLINE std::size_t operator_symbol_length(const text& name) noexcep
 }
 
 // True if the word `operator` starts at `at`.
-inline bool is_operator_word(const text& name, std::size_t at) noexcept {
+ALLOCSCOPE_PURE inline bool is_operator_word(const text& name, std::size_t at) noexcept {
     return name[at] == 'o' && name.has_at(at, "operator") &&
            (at == 0 || !is_name_character(name[at - 1])) && skip_word(name, at) == at + 8;
 }
@@ -195,7 +195,7 @@ ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE std::size_t skip_brackets(const text& name,
 }
 
 // False for "box<" and "box<pair<int>": the beginning of a type.
-inline bool has_all_arguments(const text& type) noexcept {
+ALLOCSCOPE_PURE inline bool has_all_arguments(const text& type) noexcept {
     const std::size_t open = type.find('<');
     return open != no_position && skip_brackets(type, open) == type.size();
 }
@@ -239,7 +239,7 @@ ALLOCSCOPE_NOINLINE text first_argument(arena& memory, const text& bracketed) {
 
 // Whether the type has a part behind the place of a name, as `void (*)(int)` and `int[3]`.
 // Nothing more can be written behind that.
-inline bool is_declarator(const text& type) noexcept {
+ALLOCSCOPE_PURE inline bool is_declarator(const text& type) noexcept {
     return type.size() > 1 && (type.ends_with(")") || type.ends_with("]"));
 }
 

@@ -149,7 +149,7 @@ private:
 
         ALLOCSCOPE_INLINE explicit written(arena& memory) : out(memory) {}
 
-        bool is_after_colons() const noexcept { return out.view().ends_with("::"); }
+        ALLOCSCOPE_PURE bool is_after_colons() const noexcept { return out.view().ends_with("::"); }
 
         // Writes a space if the input has one at this point.
         void write_space() {
@@ -304,7 +304,8 @@ private:
     }
 
     // Whether `word` is a part of the name that is there only for the linker.
-    bool is_inline_namespace(const written& to, const text& word, std::size_t behind) const {
+    ALLOCSCOPE_PURE bool is_inline_namespace(const written& to, const text& word,
+                                             std::size_t behind) const {
         if (!type_.has_at(behind, "::")) return false;
         const text name = to.out.view().substr(to.name_begin);
         if (is_listed(name, "allocscope:: fmt:: msgpack:: toml:: boost::log::") &&

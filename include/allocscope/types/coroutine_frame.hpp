@@ -37,7 +37,8 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // The character of a token that is one sign; 0 for a word, for a longer sign, and after the end.
-ALLOCSCOPE_NOINLINE char sign_at(const source_outline& file, std::size_t at) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE char sign_at(const source_outline& file,
+                                                 std::size_t at) noexcept {
     const text token = file.text_at(at);
     return token.size() == 1 && !is_word(token) ? token.front() : '\0';
 }
@@ -56,7 +57,8 @@ ALLOCSCOPE_NOINLINE std::size_t body_of(const source_outline& file, std::size_t 
 }
 
 // Whether the `[` at `at` begins a lambda, and not a subscript or an array.
-ALLOCSCOPE_NOINLINE bool begins_lambda(const source_outline& file, std::size_t at) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool begins_lambda(const source_outline& file,
+                                                       std::size_t at) noexcept {
     const char behind = sign_at(file, file.partner(at) + 1);
     if (at == 0 || (behind != '(' && behind != '{' && behind != '<')) return false;
     const char before = sign_at(file, at - 1);
@@ -66,7 +68,8 @@ ALLOCSCOPE_NOINLINE bool begins_lambda(const source_outline& file, std::size_t a
 }
 
 // Whether the body at `open` belongs to a coroutine. Lambdas inside it do not count.
-inline bool is_coroutine_body(const source_outline& file, std::size_t open) noexcept {
+ALLOCSCOPE_PURE inline bool is_coroutine_body(const source_outline& file,
+                                              std::size_t open) noexcept {
     const std::size_t close = file.partner(open);
     for (std::size_t at = open + 1; at < close; ++at) {
         const text token = file.text_at(at);

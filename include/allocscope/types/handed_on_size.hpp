@@ -29,8 +29,8 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Whether the code between two tokens may change a variable: `n = 1`, `n += 1`, `++n`, `&n`.
-inline bool may_change(const source_outline& file, const text& name, std::size_t from,
-                       std::size_t to) noexcept {
+ALLOCSCOPE_PURE inline bool may_change(const source_outline& file, const text& name,
+                                       std::size_t from, std::size_t to) noexcept {
     for (; from < to; ++from) {
         if (!file.is_at(from, name)) continue;
         const text behind = file.text_at(from + 1);

@@ -194,7 +194,7 @@ inline bool is_member_of_container(const library_call& call) noexcept {
 
 // Whether the function, which calls `called`, only passes on the request of a deque for its first
 // blocks, or for the table of them.
-inline bool begins_deque(const library_call& call, const text& called) noexcept {
+ALLOCSCOPE_PURE inline bool begins_deque(const library_call& call, const text& called) noexcept {
     return is_listed(call.scope, "_Deque_base deque") &&
            is_listed(call.function, "_M_initialize_map _Deque_base deque") &&
            is_listed(called, "_M_create_nodes _M_allocate_map _M_initialize_map _Deque_base");

@@ -84,7 +84,7 @@ struct type_answer {
 };
 
 // Whether a candidate, which may lack scopes, means the class `type`.
-inline bool is_candidate_for(text candidate, text type) noexcept {
+ALLOCSCOPE_PURE inline bool is_candidate_for(text candidate, text type) noexcept {
     if (candidate.ends_with("<>")) {
         candidate.remove_suffix(1);
         type = type.substr(0, type.find('<') + 1);

@@ -84,6 +84,17 @@ public:
     ALLOCSCOPE_PURE std::size_t end_of_brackets(std::size_t at) const noexcept;
     ALLOCSCOPE_PURE std::size_t begin_of_brackets(std::size_t at) const noexcept;
 
+    // The nearest token at `at`, or before it, that is one of these words; 0: there is none.
+    ALLOCSCOPE_PURE std::size_t back_to(std::size_t at, const char* words) const noexcept;
+    // The first of the tokens in front of `at` that are such words one after another; `at` itself
+    // if there is none.
+    ALLOCSCOPE_PURE std::size_t back_over(std::size_t at, const char* words) const noexcept;
+
+    // The first and the last name in `a::b::c`, or another chain with such signs, that has the name
+    // at `at`.
+    ALLOCSCOPE_PURE std::size_t first_in_chain(std::size_t at, const char* signs) const noexcept;
+    ALLOCSCOPE_PURE std::size_t last_in_chain(std::size_t at, const char* signs) const noexcept;
+
     // The index after the `>` that closes the `<` at `at`; 0 if there is none nearby.
     ALLOCSCOPE_PURE std::size_t behind_angles(std::size_t at) const noexcept;
 
@@ -116,6 +127,26 @@ ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::end_of_brackets(std::size_t at
 }
 ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::begin_of_brackets(std::size_t at) const noexcept {
     return partners_[at] != 0 && partners_[at] < at ? partners_[at] : at;
+}
+ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::back_to(std::size_t at,
+                                                          const char* words) const noexcept {
+    while (at > 0 && !is_any_at(at, words)) --at;
+    return at;
+}
+ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::back_over(std::size_t at,
+                                                            const char* words) const noexcept {
+    while (at > 0 && is_any_at(at - 1, words)) --at;
+    return at;
+}
+ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::first_in_chain(std::size_t at,
+                                                                 const char* signs) const noexcept {
+    while (at > 1 && is_any_at(at - 1, signs)) at -= 2;
+    return at;
+}
+ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::last_in_chain(std::size_t at,
+                                                                const char* signs) const noexcept {
+    while (is_any_at(at + 1, signs)) at += 2;
+    return at;
 }
 ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::behind_angles(std::size_t at) const noexcept {
     constexpr std::size_t far_away = 512;

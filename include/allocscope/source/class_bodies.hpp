@@ -53,8 +53,7 @@ ALLOCSCOPE_PURE inline block_kind kind_of_block(const source_outline& file,
 
 // The `{` of the class whose name, perhaps behind its scopes, stands at `at`; 0: no definition.
 ALLOCSCOPE_PURE inline std::size_t class_body(const source_outline& file, std::size_t at) {
-    std::size_t first = at;
-    while (first > 1 && file.is_at(first - 1, "::")) first -= 2;
+    const std::size_t first = file.first_in_chain(at, "::");
     if (first == 0 || !file.is_any_at(first - 1, "struct class")) return 0;
     for (std::size_t i = at + 1; i < file.tokens().size() && i < at + 256; ++i) {
         if (file.is_any_at(i, "; ( ) =")) return 0;
@@ -65,10 +64,7 @@ ALLOCSCOPE_PURE inline std::size_t class_body(const source_outline& file, std::s
 
 // The name of the class whose body opens at `open`; "" if it has none.
 inline text class_of_body(const source_outline& file, std::size_t open) noexcept {
-    std::size_t at = open;
-    while (at > 0 && !file.is_any_at(at, "struct class ; }")) --at;
-    ++at;
-    while (file.is_at(at + 1, "::")) at += 2;
+    const std::size_t at = file.last_in_chain(file.back_to(open, "struct class ; }") + 1, "::");
     return file.is_word_at(at) ? file.text_at(at) : text{};
 }
 
@@ -107,13 +103,12 @@ ALLOCSCOPE_PURE inline bool has_open_end(const source_outline& file, std::size_t
 inline list<std::size_t> searched_bases(arena& memory, const source_outline& file,
                                         std::size_t body) {
     list<std::size_t> names{memory};
-    std::size_t at = body;
-    while (at > 0 && !file.is_any_at(at - 1, ": struct class union ; }")) --at;
-    if (!file.is_at(at - 1, ":")) return names;
+    std::size_t at = file.back_to(body, ": struct class union ; }");
+    if (!file.is_at(at, ":")) return names;
     const list<const template_header*> headers = file.headers_at(memory, body + 1);
     bool is_dependent = false;
     std::size_t name = 0;
-    for (int depth = 0; at <= body; ++at) {
+    for (int depth = 0; ++at <= body;) {
         const text token = file.text_at(at);
         if (depth == 0 && (token == "," || at == body)) {
             if (!is_dependent) names.push_back(name);

@@ -47,12 +47,11 @@ struct declared_variable {
 // The first token of a type, with its scopes, if its last token is the one before `end`; 0: the
 // tokens are not understood.
 inline std::size_t begin_of_type(const source_outline& file, std::size_t end) noexcept {
-    std::size_t at = end;
-    while (at > 1 && file.is_at(at - 1, "*")) --at;
+    std::size_t at = file.back_over(end, "*");
     for (;;) {
         int depth = 0;
         do {
-            if (--at < 1) return 0;
+            if (at-- < 2) return 0;
             const text token = file.text_at(at);
             if (is_listed(token, "; { } = sizeof return throw delete")) return 0;
             if (token == ">") ++depth;
@@ -83,13 +82,11 @@ inline declared_variable declared_there(const source_outline& file, std::size_t 
         if (file.is_at(found.end - 1, "*") || file.is_at(found.end, "&")) found.end = 0;
         return found;
     }
-    std::size_t end = at;
-    while (end > 1 && file.is_any_at(end - 1, "& const")) --end;
+    const std::size_t end = file.back_over(at, "& const");
     found.begin = begin_of_type(file, end);
-    std::size_t before = found.begin;
-    constexpr text specifiers =
-        "static const thread_local constexpr inline mutable volatile extern struct union";
-    while (before > 0 && is_listed(file.text_at(before - 1), specifiers)) --before;
+    std::size_t before = file.back_over(
+        found.begin,
+        "static const thread_local constexpr inline mutable volatile extern struct union");
     if (file.is_at(before - 1, "]") && file.is_at(before - 2, "]")) {  // [[maybe_unused]]
         before = file.partner(before - 1);
     }
@@ -126,7 +123,7 @@ inline std::size_t colon_before(const source_outline& file, std::size_t at) noex
 
 // Whether the name at `at` is read in `sizeof(*p)` or `sizeof *p`.
 ALLOCSCOPE_PURE inline bool is_in_sizeof(const source_outline& file, std::size_t at) noexcept {
-    while (file.is_at(at - 1, "*")) --at;
+    at = file.back_over(at, "*");
     return file.is_at(at - 1, "sizeof") ||
            (file.is_at(at - 1, "(") && file.is_at(at - 2, "sizeof"));
 }
@@ -203,8 +200,7 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             const bool is_object = file.is_any_at(at + 1, ". ->") || is_in_sizeof(file, at);
             if (is_object || is_listed(file.text_at(at - 1), in_expressions)) continue;
             if (colon_before(file, at) != 0) continue;
-            std::size_t star = at;  // of `while (*p)`
-            while (file.is_at(star - 1, "*")) --star;
+            const std::size_t star = file.back_over(at, "*");  // of `while (*p)`
             if (star != at && file.is_any_at(star - 1, "( ! = ; { && || return")) continue;
             found = declared_there(file, at);
             if (!found.is_known() || is_in_header || at == from) return found;

@@ -48,8 +48,7 @@ inline bool is_defaulted(const source_outline& file, std::size_t at) noexcept {
 
 // Whether the token is in a using-declaration: `using base::base;` inherits constructors.
 ALLOCSCOPE_PURE inline bool is_inherited(const source_outline& file, std::size_t at) noexcept {
-    while (at > 0 && !file.is_any_at(at, "; { } using")) --at;
-    return file.is_at(at, "using");
+    return file.is_at(file.back_to(at, "; { } using"), "using");
 }
 
 // Whether a function is a member of a lambda, but not its body: "main::{lambda()#1}::main(...)".
@@ -71,8 +70,7 @@ inline bool is_implicit_function(const code_frame& frame, source_cache& sources)
         file->is_at(at, "{") || (file->is_at(at - 1, "=") && !file->is_at(at, "["));
     if (frame.is_implicit) return frame.column == 0 || !is_initialiser;
     if (is_of_lambda) return file->is_at(at, "[");
-    std::size_t name = at;  // of `struct door::lock {`
-    while (name > 1 && file->is_at(name - 1, "::")) name -= 2;
+    const std::size_t name = file->first_in_chain(at, "::");  // of `struct door::lock {`
     if (name != 0 && file->is_any_at(name - 1, "struct class")) return true;
     if (is_inherited(*file, at)) return true;
     // clang++ gives the copies of members columns inside the last word.

@@ -75,8 +75,7 @@ public:
     // written as `pool::impl`. "" if it may depend on a template, unless the function is a member
     // of that.
     text path_of_body(std::size_t open) const {
-        std::size_t at = open;
-        while (!file_.is_any_at(at - 1, "struct class union")) --at;
+        std::size_t at = file_.back_to(open, "struct class union") + 1;
         if (at == open) at = file_.partner(open) + 1;  // typedef struct {} name;
         text path = file_.text_at(at);
         for (; file_.is_at(at + 1, "::"); at += 2) {
@@ -288,8 +287,7 @@ private:
             text scope;
             if (kind == block_kind::of_class) scope = class_of_body(file_, block);
             if (kind == block_kind::of_namespace) {
-                std::size_t begin = block;
-                while (!file_.is_at(begin - 1, "namespace")) --begin;
+                const std::size_t begin = file_.back_to(block, "namespace") + 1;
                 scope = begin == block ? anonymous_namespace : path_behind(begin);
                 // `inline namespace PART_VERSION`: only the compiler knows what the macro is.
                 const bool is_macro = scope.find_first_of(lower_case) == no_position;

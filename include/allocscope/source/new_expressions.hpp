@@ -324,7 +324,7 @@ private:
                     const bool is_template = scopes_.is_behind_header();
                     add_meaning(text_at(name), class_name);
                     read_type(name);
-                    while (is_at(name + 1, "::")) name += 2;
+                    name = last_in_chain(name, "::");
                     if (is_template) add_meaning(text_at(name), template_name);
                     if (is_any_at(name + 1, "{ : final")) {
                         add_only(known(text_at(name)).class_name, name);
@@ -454,8 +454,8 @@ private:
     // Finds the function around the expression.
     void see_function(new_expression& found) const {
         for (std::size_t i = blocks_.size(); i > 0 && found.function == 0; --i) {
-            std::size_t close = blocks_[i - 1] - std::size_t{1};
-            while (is_any_at(close, "const noexcept override final")) --close;
+            const std::size_t close =
+                back_over(blocks_[i - 1], "const noexcept override final") - 1;
             const std::size_t open = partner_if(close, ")");
             if (open == 0 || !is_word_at(open - 1)) continue;
             if (is_any_at(open - 1, "if for while switch catch")) continue;
@@ -552,8 +552,7 @@ inline std::size_t end_of_callee(const source_outline& file, std::size_t at) {
     if (file.is_at(at, ")")) at = file.partner(at);
     if (at > 0 && file.is_at(at, "(")) --at;
     if (file.is_at(at, "::")) ++at;
-    while (file.is_at(at + 1, "::")) at += 2;  // clang: the first
-    return at;
+    return file.last_in_chain(at, "::");  // clang: the first
 }
 
 }  // namespace symbolize

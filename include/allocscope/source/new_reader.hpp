@@ -124,8 +124,8 @@ public:
             }
             at = file_.end_of_brackets(at);
         }
-        while (is_listed(text_at(begin - 1), ":: std")) --begin;
-        if (is_listed(text_at(begin - 1), ". ->")) return false;
+        begin = file_.back_over(begin, ":: std");
+        if (is_any_at(begin - 1, ". ->")) return false;
         found.has_more = is_sum && found.has_type;
         if (!found.has_type && !read_kept_type(begin, open, close, found)) return false;
         found.begin = begin;
@@ -187,8 +187,7 @@ private:
     // It may point to characters.
     bool read_pointer(std::size_t begin, new_expression& found) const {
         if (is_at(begin - 1, ")")) begin = file_.partner(begin - 1);  // of a cast
-        std::size_t first = begin - 2;
-        while (is_any_at(first - 1, ". ->")) first -= 2;
+        const std::size_t first = file_.first_in_chain(begin - 2, ". ->");
         if (!is_at(begin - 1, "=") || !is_any_at(first - 1, "; { } ( ) : * const")) return false;
         found.type_begin = first;
         found.type_end = begin - 1;

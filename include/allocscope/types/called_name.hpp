@@ -100,12 +100,10 @@ inline std::size_t variable_of_call(const source_outline& file, std::size_t at,
     }
     if (token == "(") return 0;
     // Clang places the call of `[]`, and a copy, at the beginning of `name.member[1].other`.
-    std::size_t last = at;
-    while (file.is_any_at(last + 1, ". ->")) last += 2;
+    const std::size_t last = file.last_in_chain(at, ". ->");
     if (!file.is_at(last + 1, "[")) return last == at || !file.is_at(last + 1, "(") ? last : 0;
-    std::size_t behind = file.partner(last + 1) + 1;
-    while (file.is_any_at(behind, ". ->")) behind += 2;
-    return function == "operator[]" && !file.is_at(behind, "[") ? last : 0;
+    const std::size_t end = file.last_in_chain(file.partner(last + 1), ". ->");
+    return function == "operator[]" && !file.is_at(end + 1, "[") ? last : 0;
 }
 
 // The tokens of the type of the object whose member function or constructor is called at `at`.

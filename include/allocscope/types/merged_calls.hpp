@@ -77,7 +77,7 @@ inline bool are_alternatives(const source_outline& file, const new_expression& f
 
 // The `return` before a token of the same statement; 0: there is none.
 ALLOCSCOPE_PURE inline std::size_t return_before(const source_outline& file, std::size_t at) {
-    while (at > 0 && !file.is_any_at(at, "; { } return")) --at;
+    at = file.back_to(at, "; { } return");
     return file.is_at(at, "return") ? at : 0;
 }
 

@@ -183,7 +183,7 @@ public:
         std::size_t before = expression_.begin - 1;
         const bool is_returned = file_.is_at(before, "return");
         const text name = is_returned ? text{} : file_.text_at(--before);
-        while (file_.is_any_at(before - 1, "* const")) --before;
+        before = file_.back_over(before, "* const");
         if (!is_returned && !file_.is_at(before - 1, "auto")) return {};
         text type =
             decayed(described(name, is_returned ? asked_name::result : asked_name::variable));
@@ -327,10 +327,9 @@ private:
         if (expression_.type_begin > expression_.begin || result == 0) return false;
         std::size_t end = file_.partner(result + 1);
         while (!file_.is_any_at(end, "{ ;")) ++end;
-        while (file_.is_at(result - 1, "::")) result -= 2;
+        result = file_.first_in_chain(result, "::");
         if (!file_.is_at(result - 1, "*") || !file_.is_at(result - 2, "void")) return false;
-        std::size_t kept = expression_.begin;
-        while (!file_.is_any_at(kept, "= ; { }")) --kept;
+        const std::size_t kept = file_.back_to(expression_.begin, "= ; { }");
         const text name = file_.text_at(kept - 1);
         bool is_returned = false;
         for (std::size_t at = expression_.begin; at < file_.partner(end); ++at) {
@@ -345,10 +344,9 @@ private:
     // same size, in that memory: `new (memory) other`.
     bool is_for_others(const text& name) const {
         constexpr std::size_t most_tokens = 64;
-        std::size_t at = expression_.begin;
-        while (at > 0 && !file_.is_any_at(at - 1, "= ; { }")) --at;
-        const text kept = file_.is_at(at - 1, "=") ? file_.text_at(at - 2) : text{};
-        at = expression_.type_end;
+        const std::size_t sign = file_.back_to(expression_.begin, "= ; { }");
+        const text kept = file_.is_at(sign, "=") ? file_.text_at(sign - 1) : text{};
+        std::size_t at = expression_.type_end;
         for (const std::size_t end = at + most_tokens; at < end; ++at) {
             if (file_.is_at(at, "}") && file_.partner(at) < expression_.begin) break;
             if (!file_.is_at(at, "new") || !file_.is_at(at + 1, "(")) continue;

@@ -39,8 +39,9 @@ namespace symbolize {
 // The bracket behind the name of the function that is called at a token, if it is a plain name, or
 // a pointer to a function, as members are in C; 0: there is none.
 inline std::size_t bracket_of_call(const source_outline& file, std::size_t at, bool is_c) {
-    at = end_of_callee(file, at) + 1;
-    while (is_c && file.is_any_at(at, ". ->")) at += 2;
+    at = end_of_callee(file, at);
+    if (is_c) at = file.last_in_chain(at, ". ->");
+    ++at;
     if (at < 2 || file.partner_if(at, "(") == 0) return 0;
     const bool is_of_std = file.is_at(at - 2, "::") && file.is_at(at - 3, "std");
     return is_c || is_of_std || !file.is_any_at(at - 2, ". -> ::") ? at : 0;
@@ -116,8 +117,7 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
             // A function further out that hands on its size may say more than `p = grab(n)`.
             new_expression here;
             here.scope = file->scope_of(open);
-            std::size_t begin = open - 1;
-            while (file->is_any_at(begin - 1, ". ->")) begin -= 2;
+            const std::size_t begin = file->first_in_chain(open - 1, ". ->");
             const std::size_t before =
                 i != asking ? argument - 1 : arguments_before_last(*file, open);
             const bool is_read = new_reader{*file}.read_request(begin, open, before, here);

@@ -159,7 +159,7 @@ inline text with_paths(arena& memory, const source_files& files, text type,
         if (found == no_position) continue;
         const text path = path_in_files(memory, files, own, written, function, knowledge, place);
         if (path.empty()) continue;
-        type = joined(memory, type.substr(0, found), path, type.substr(found + written.size()));
+        type = replaced(memory, type, found, found + written.size(), path);
     }
     return type;
 }

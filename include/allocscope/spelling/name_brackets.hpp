@@ -80,6 +80,12 @@ ALLOCSCOPE_NOINLINE text enclosed(arena& memory, const char* before, const text&
     return joined(memory, before, inside, behind);
 }
 
+// The text with `part` in place of what is in [begin, end).
+ALLOCSCOPE_NOINLINE text replaced(arena& memory, const text& whole, std::size_t begin,
+                                  std::size_t end, const text& part) {
+    return joined(memory, whole.substr(0, begin), part, whole.substr(end));
+}
+
 // The first of the words in `words`, separated by single spaces, with which `name` starts; "" if it
 // starts with none of them.
 ALLOCSCOPE_NOINLINE text listed_start(const text& name, text words) noexcept {

@@ -497,7 +497,7 @@ inline text pretty_type(arena& memory, text type) {
 inline text without_unnamed_namespaces(arena& memory, text type) {
     constexpr text unnamed = "(anonymous namespace)::";
     for (std::size_t at = type.find(unnamed); at != no_position; at = type.find(unnamed, at)) {
-        type = joined(memory, type.substr(0, at), type.substr(at + unnamed.size()));
+        type = replaced(memory, type, at, at + unnamed.size(), {});
     }
     return type;
 }

@@ -113,7 +113,7 @@ inline text pointer_to(arena& memory, const text& type) {
         star = type[star] == '<' ? skip_brackets(type, star) : star + 1;
     }
     star = star < type.size() ? star + 1 : type.size();
-    return joined(memory, type.substr(0, star), "*", type.substr(star));
+    return replaced(memory, type, star, star, "*");
 }
 
 // What a container allocates if its function in frames[at] asks the allocator; "" if it is not

@@ -175,8 +175,7 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
 inline type_answer type_from_tag(arena& memory, text spelled) {
     constexpr text unnamed = "{anonymous}";  // g++; others write "(anonymous namespace)"
     for (std::size_t at = spelled.find(unnamed); at != no_position; at = spelled.find(unnamed)) {
-        spelled = joined(memory, spelled.substr(0, at), "(anonymous namespace)",
-                         spelled.substr(at + unnamed.size()));
+        spelled = replaced(memory, spelled, at, at + unnamed.size(), anonymous_namespace);
     }
     return printed_answer(memory, spelled, type_evidence::tag);
 }

@@ -59,11 +59,15 @@ public:
     }
     ALLOCSCOPE_PURE const source_token& token(std::size_t at) const noexcept { return tokens_[at]; }
     ALLOCSCOPE_PURE text text_at(std::size_t at) const noexcept { return spelling_at(tokens_, at); }
+    ALLOCSCOPE_PURE std::size_t count() const noexcept { return tokens_.size(); }
     // Whether a token is `wanted`, or one of the words in `words`. Not inlined, because unoptimised
     // code has hundreds of these calls.
     ALLOCSCOPE_PURE bool is_at(std::size_t at, const char* wanted) const noexcept;
     ALLOCSCOPE_PURE bool is_at(std::size_t at, const text& wanted) const noexcept;
     ALLOCSCOPE_PURE bool is_any_at(std::size_t at, const char* words) const noexcept;
+    // Whether a token and the next one are these.
+    ALLOCSCOPE_PURE bool are_at(std::size_t at, const char* first,
+                                const char* second) const noexcept;
     ALLOCSCOPE_PURE bool is_word_at(std::size_t at) const noexcept;
 
     // The text of the file from one token to another.
@@ -114,6 +118,10 @@ ALLOCSCOPE_NOINLINE bool bracketed_tokens::is_at(std::size_t at,
 ALLOCSCOPE_NOINLINE bool bracketed_tokens::is_any_at(std::size_t at,
                                                      const char* words) const noexcept {
     return is_listed(text_at(at), words);
+}
+ALLOCSCOPE_NOINLINE bool bracketed_tokens::are_at(std::size_t at, const char* first,
+                                                  const char* second) const noexcept {
+    return is_at(at, first) && is_at(at + 1, second);
 }
 ALLOCSCOPE_NOINLINE bool bracketed_tokens::is_word_at(std::size_t at) const noexcept {
     return is_word(text_at(at));

@@ -55,7 +55,7 @@ ALLOCSCOPE_PURE inline block_kind kind_of_block(const source_outline& file,
 ALLOCSCOPE_PURE inline std::size_t class_body(const source_outline& file, std::size_t at) {
     const std::size_t first = file.first_in_chain(at, "::");
     if (first == 0 || !file.is_any_at(first - 1, "struct class")) return 0;
-    for (std::size_t i = at + 1; i < file.tokens().size() && i < at + 256; ++i) {
+    for (std::size_t i = at + 1; i < file.count() && i < at + 256; ++i) {
         if (file.is_any_at(i, "; ( ) =")) return 0;
         if (file.is_at(i, "{")) return file.partner(i) != 0 ? i : 0;
     }

@@ -87,7 +87,7 @@ inline declared_variable declared_there(const source_outline& file, std::size_t 
     std::size_t before = file.back_over(
         found.begin,
         "static const thread_local constexpr inline mutable volatile extern struct union");
-    if (file.is_at(before - 1, "]") && file.is_at(before - 2, "]")) {  // [[maybe_unused]]
+    if (file.are_at(before - 2, "]", "]")) {  // [[maybe_unused]]
         before = file.partner(before - 1);
     }
     const bool is_alone =
@@ -124,8 +124,7 @@ inline std::size_t colon_before(const source_outline& file, std::size_t at) noex
 // Whether the name at `at` is read in `sizeof(*p)` or `sizeof *p`.
 ALLOCSCOPE_PURE inline bool is_in_sizeof(const source_outline& file, std::size_t at) noexcept {
     at = file.back_over(at, "*");
-    return file.is_at(at - 1, "sizeof") ||
-           (file.is_at(at - 1, "(") && file.is_at(at - 2, "sizeof"));
+    return file.is_at(at - 1, "sizeof") || file.are_at(at - 2, "sizeof", "(");
 }
 
 // The brace of the class that a function defined outside of it belongs to, `void box<T>::put(`,
@@ -232,8 +231,8 @@ inline declared_variable row_before(const source_outline& file, std::size_t from
     const text name = file.text_at(from);
     for (std::size_t at = from; at > 4; --at) {
         if (file.is_at(at, "}") && file.partner(at) > 4) at = file.partner(at);
-        const bool is_row = file.is_at(at, name) && file.is_at(at - 1, "*") &&
-                            file.is_at(at - 2, "(") && file.is_at(at + 2, "[");
+        const bool is_row =
+            file.is_at(at, name) && file.are_at(at - 2, "(", "*") && file.is_at(at + 2, "[");
         if (is_row) return {at, begin_of_type(file, at - 2), at - 2};
     }
     return {};

@@ -37,7 +37,7 @@ namespace symbolize {
 
 // Whether the declaration that the token belongs to ends with "= default".
 inline bool is_defaulted(const source_outline& file, std::size_t at) noexcept {
-    while (at + 1 < file.tokens().size()) {
+    while (at + 1 < file.count()) {
         const text token = file.token(at).spelling();
         if (token == ";" || token == "{" || token == "}") return false;
         if (token == "=" && file.is_at(++at, "default")) return true;

@@ -301,7 +301,7 @@ private:
 
     ALLOCSCOPE_PURE bool is_inline_namespace(std::size_t block) const {
         while (file_.is_word_at(block - 1) && !file_.is_at(block, "inline")) --block;
-        return file_.is_at(block, "inline") && file_.is_at(block + 1, "namespace");
+        return file_.are_at(block, "inline", "namespace");
     }
 
     // The brace of the block around a token; 0: there is none.

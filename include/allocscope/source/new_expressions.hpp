@@ -219,10 +219,10 @@ public:
         return token_behind(tokens(), line, column, last_token_);
     }
 
-    // The token at a line and column; tokens().size(): none begins there.
+    // The token at a line and column; count(): none begins there.
     std::size_t token_at(int line, int column) const noexcept {
         const std::size_t at = token_from(line, column);
-        const std::size_t none = tokens().size();
+        const std::size_t none = count();
         if (at == none) return none;
         const source_token& found = token(at);
         return found.line == line && found.column == column ? at : none;
@@ -238,7 +238,7 @@ private:
           names_(memory),
           blocks_(memory) {
         for (const macro_line& macro : macros_) add_meaning(macro.name, macro_name);
-        for (std::size_t at = 0; at < tokens().size();) {
+        for (std::size_t at = 0; at < count();) {
             see(at);
             at = scopes_.see(at);
         }
@@ -481,7 +481,7 @@ private:
     void read_using(std::size_t at) {
         const text next = text_at(at + 1);
         const text after = text_at(at + 2);
-        const bool is_std = next == "namespace" && after == "std" && is_at(at + 3, ";");
+        const bool is_std = are_at(at + 1, "namespace", "std") && is_at(at + 3, ";");
         uses_namespace_std_ = uses_namespace_std_ || is_std;
         for (std::size_t i = at; is_at(i + 1, "std") && is_any_at(i + 4, ", ;"); i += 4) {
             add_meaning(text_at(i + 3), standard_name);
@@ -510,7 +510,7 @@ private:
             defined_name | (scopes_.is_in_template() ? template_alias_name : 0U);
         bool has_body = false;
         std::size_t i = at + 1;
-        for (std::size_t left = far_away; i < tokens().size() && left != 0; ++i, --left) {
+        for (std::size_t left = far_away; i < count() && left != 0; ++i, --left) {
             if (is_at(i, "{") && partner(i) > i) {
                 i = partner(i);
                 has_body = true;

@@ -202,7 +202,7 @@ private:
         const std::size_t before = is_at(star, "*") ? 2 : 3;  // this many tokens, the cast begins
         if (before == 3) --star;
         std::size_t type = star - 1;
-        if (!is_at(star, "*") || !is_at(type, "char")) return false;
+        if (!file_.are_at(type, "char", "*")) return false;
         if (is_at(type - 1, "unsigned")) --type;
         // A cast may also be one of several values, `{1, (char*)malloc(n)}`.
         const bool is_value =
@@ -254,7 +254,7 @@ private:
     // members: the rest of `int (*)(char)`, `int (*[2])(char)`, `int (*)[3]`, `int box::*`.
     bool is_declarator(std::size_t at, std::size_t close) const {
         const std::size_t inner = file_.partner_if(at, "(");
-        if (inner == 0) return is_at(close - 1, "*") && is_at(close - 2, "::");
+        if (inner == 0) return file_.are_at(close - 2, "::", "*");
         const std::size_t bound = is_at(inner - 1, "]") ? file_.partner(inner - 1) : inner;
         return is_at(bound - 1, "*") && file_.partner(inner + 1) + 1 == close;
     }
@@ -269,7 +269,7 @@ private:
     // Reads a type that starts at `at`. Returns the index after the type and its array bounds.
     std::size_t read_type(std::size_t at, new_expression& found) const {
         found.type_begin = at;
-        found.last = at < file_.tokens().size() ? at : file_.tokens().size() - 1;
+        found.last = at < file_.count() ? at : file_.count() - 1;
         bool has_name = false;
         bool is_builtin = false;
         bool is_readable = true;

@@ -32,7 +32,7 @@ namespace symbolize {
 // possible macro with a `new` inside, by naming convention or because this file defines it.
 ALLOCSCOPE_PURE inline bool has_hidden_new(const source_outline& file, std::size_t begin,
                                            std::size_t end) {
-    for (std::size_t i = begin; i < end && i < file.tokens().size(); ++i) {
+    for (std::size_t i = begin; i < end && i < file.count(); ++i) {
         const text word = file.text_at(i);
         if (!is_word(word)) continue;
         if (word == "operator" || file.is_macro(word)) return true;
@@ -140,7 +140,7 @@ inline const new_expression* find_new_expression(const source_outline& file, int
                                                  bool is_c = false) {
     if (column <= 0) return find_on_line(file, line);
     const std::size_t at = file.token_at(line, column);
-    if (at == file.tokens().size()) return nullptr;
+    if (at == file.count()) return nullptr;
     const new_expression* const found = file.expression_at(at);
     if (found != nullptr && (found->is_request || !is_c)) return found;  // C has no `new`
     if (file.is_at(at, "(")) return find_in_call(file, at);

@@ -146,7 +146,7 @@ inline found_token token_of(const code_frame& frame, source_cache& sources) {
     const source_outline* const file = source_of(frame, sources);
     if (file == nullptr) return {};
     const std::size_t at = file->token_at(frame.line, frame.column);
-    return {file, at != file->tokens().size() ? at : 0};
+    return {file, at != file->count() ? at : 0};
 }
 
 }  // namespace symbolize

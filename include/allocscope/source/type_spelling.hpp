@@ -80,7 +80,7 @@ public:
             const std::size_t first = i;
             text word = file_.text_at(i);
             if (word == "template") continue;
-            if (word == "[" && file_.is_at(i - 1, "*") && file_.is_at(i - 2, "(")) {
+            if (word == "[" && file_.are_at(i - 2, "(", "*")) {
                 i = file_.partner(i);  // `new (int (*[2])(char))` makes pointers
                 continue;
             }
@@ -126,9 +126,10 @@ public:
                 if (word.empty() || (!may_be_bare && is_bare_template(i, end, word))) return false;
             }
             if (is_declarator(word) && !is_argument_at(first, i, begin, end)) return false;
+            const bool is_behind_const = first > begin && file_.is_at(first - 1, "const");
             if (word.ends_with("&") && word.size() > 1) {
                 // `const` does not reach through a reference, and a reference to one is one.
-                if (first > begin && file_.is_at(first - 1, "const")) type.cut(type.size() - 5);
+                if (is_behind_const) type.cut(type.size() - 5);
                 std::size_t signs = 0;
                 for (; i + 1 < end && file_.is_any_at(i + 1, "& const"); ++i) {
                     if (file_.is_at(i + 1, "&")) ++signs;
@@ -136,7 +137,7 @@ public:
                 if (signs == 1 && word.ends_with("&&")) word.remove_suffix(1);
             }
             const bool is_pointer = word.size() > 1 && word.ends_with("*");
-            if (is_pointer && first > begin && file_.is_at(first - 1, "const")) {
+            if (is_pointer && is_behind_const) {
                 type.cut(type.size() - 5);  // the pointer is constant, not what it points to
                 word = joined(memory_, word, " const");
             }

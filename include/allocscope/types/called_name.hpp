@@ -78,7 +78,7 @@ inline text spelled_at(arena& memory, const function_name& function, const sourc
 // The token before the brackets of an initialiser: `v{1}` and `v = {1}`.
 inline std::size_t before_list(const source_outline& file, std::size_t open) {
     if (open < 2) return 0;
-    const bool is_copied = file.is_at(open, "{") && file.is_at(open - 1, "=");
+    const bool is_copied = file.are_at(open - 1, "=", "{");
     return is_copied ? open - 2 : open - 1;
 }
 
@@ -201,7 +201,7 @@ inline text named_class(arena& memory, const code_frame& frame, const function_n
     const std::size_t first = sign == ")" && partner > 0 ? partner - 1 : at;
     const std::size_t end = sign == "(" ? partner : first + far_away;
     std::size_t name = 0;
-    for (std::size_t i = first; i < end && i + 1 < file->tokens().size(); ++i) {
+    for (std::size_t i = first; i < end && i + 1 < file->count(); ++i) {
         const bool is_call = file->is_at(i + 1, "(");
         if (is_call && file->is_at(i, function)) {
             if (name != 0) return {};

@@ -47,7 +47,7 @@ ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE char sign_at(const source_outline& file,
 // closes; 0 if there is none.
 ALLOCSCOPE_NOINLINE std::size_t body_of(const source_outline& file, std::size_t at) noexcept {
     if (sign_at(file, at) == '}') return file.partner(at);
-    for (const std::size_t end = at + 256; at < end && at < file.tokens().size(); ++at) {
+    for (const std::size_t end = at + 256; at < end && at < file.count(); ++at) {
         const char sign = sign_at(file, at);
         if (sign == '{') return at;
         if (sign == ';' || sign == '}') break;

@@ -48,7 +48,7 @@ ALLOCSCOPE_PURE inline bool may_change(const source_outline& file, const text& n
 // token; "" if it may be changed between. A brace or a word follows a definition, but not a call.
 inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
     for (std::size_t at = before; at > 1; --at) {
-        const bool is_operator = file.is_at(at - 1, "new") && file.is_at(at - 2, "operator");
+        const bool is_operator = file.are_at(at - 2, "operator", "new");
         if (!is_operator && !file.is_at(at - 1, "do_allocate")) continue;
         std::size_t open = at;
         while (open < before && !file.is_at(open, "(")) ++open;
@@ -73,7 +73,7 @@ inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
     const list<source_token>& tokens = file->tokens();
     for (std::size_t at = file->token_from(frame.line, 0);
          at + 2 < tokens.size() && tokens[at].line == frame.line; ++at) {
-        const bool is_new = at > 0 && file->is_at(at, "new") && file->is_at(at - 1, "operator");
+        const bool is_new = at > 0 && file->are_at(at - 1, "operator", "new");
         if (!is_new && !file->is_any_at(at, "malloc allocate do_allocate")) continue;
         std::size_t open = at + 1;
         if (file->is_at(open, "[")) open += 2;

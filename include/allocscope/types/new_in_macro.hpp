@@ -201,7 +201,7 @@ inline text text_with_new(arena& memory, const source_outline& file, std::size_t
     text made = expanded_macro(memory, file, at, macros);
     if (made.empty() || macros.may_allocate(made) || left == 0) return left != 0 ? made : text{};
     const source_outline from{memory, made};
-    for (std::size_t i = 0; i < from.tokens().size(); ++i) {
+    for (std::size_t i = 0; i < from.count(); ++i) {
         if (!macros.is_macro(from.text_at(i))) continue;
         const text inner = text_with_new(memory, from, i, macros, left - 1);
         if (inner.empty()) return {};
@@ -302,10 +302,10 @@ inline text type_thrown_by_macro(arena& memory, const code_frame& frame, source_
     const text written = joined(memory, text_with_new(memory, *file, at, macros), ";");
     const source_outline made{memory, written};
     std::size_t begin = 0;
-    while (begin < made.tokens().size() && !made.is_at(begin, "throw")) ++begin;
+    while (begin < made.count() && !made.is_at(begin, "throw")) ++begin;
     new_expression only;
     if (!new_reader{made}.read_throw(begin, only)) return {};
-    for (std::size_t i = begin + 1; i < made.tokens().size(); ++i) {
+    for (std::size_t i = begin + 1; i < made.count(); ++i) {
         if (made.is_at(i, "throw")) return {};
     }
     if (only.is_of_value && !made.is_at(only.type_end, "{")) {
@@ -338,13 +338,13 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const text written = text_with_new(memory, file, at, macros);
     if (written.empty()) return {};
     // `(part*)ALLOCATE(sizeof(part))` and `part* p = ALLOCATE(sizeof(part))` say what `part` is.
-    const bool is_cast = file.is_at(at - 1, ")") && file.is_at(at - 2, "*");
+    const bool is_cast = file.are_at(at - 2, "*", ")");
     std::size_t begin = is_cast ? file.partner(at - 1) : at;
     while (file.is_word_at(begin - 1) || file.is_any_at(begin - 1, "* =")) --begin;
     const source_outline made{memory, joined(memory, file.between(begin, at), written)};
     // The macro may write functions. Then only that of the frame can allocate there.
     const std::size_t body = function.is_known() ? body_in_macro(made, function.last().name) : 0;
-    const std::size_t end = body != 0 ? made.partner(body) : made.tokens().size();
+    const std::size_t end = body != 0 ? made.partner(body) : made.count();
     const new_expression* const found = made.expressions_in(body, end).only();
     if (requests_in(made, body, end) != 1 || found == nullptr) return {};
     const new_expression& only = *found;

@@ -43,7 +43,7 @@ inline std::size_t body_below(const source_outline& file, int line, const text& 
     const std::size_t next_line = file.token_from(line + 1, 0);
     while (at < next_line && (!file.is_at(at, name) || !file.is_at(at + 1, "("))) ++at;
     if (at >= next_line || file.partner(at + 1) == 0) return 0;
-    for (at = file.partner(at + 1) + 1; at < file.tokens().size(); ++at) {
+    for (at = file.partner(at + 1) + 1; at < file.count(); ++at) {
         const text token = file.text_at(at);
         if (token == "{") return at;
         if (is_listed(token, "; } : =")) return 0;  // a constructor may have braces before its body
@@ -122,7 +122,7 @@ private:
         if (file_.has_new_in_default(name)) found = unclear;
         text whole = name;
         std::size_t begin = 0;
-        std::size_t end = file_.tokens().size();
+        std::size_t end = file_.count();
         const std::size_t first = file_.is_at(at - 1, "::") ? begin_of_type(file_, at + 1) : 0;
         if (first != 0) {
             const text scope = spelled(frame, at, first, at - 1);

@@ -45,7 +45,7 @@ inline bool find_thrown(const source_outline& file, int line, int column, new_ex
     }
     if (!file.is_at(begin, "throw")) {  // clang: the beginning of `n != 0 ? n : throw failure(n)`
         begin = at;
-        while (begin < file.tokens().size() && !file.is_any_at(begin, "throw ; { }")) {
+        while (begin < file.count() && !file.is_any_at(begin, "throw ; { }")) {
             begin = file.end_of_brackets(begin) + 1;
         }
         if (!file.is_any_at(begin - 1, "? :") || has_hidden_new(file, at, begin)) return false;

@@ -328,7 +328,7 @@ private:
         std::size_t end = file_.partner(result + 1);
         while (!file_.is_any_at(end, "{ ;")) ++end;
         result = file_.first_in_chain(result, "::");
-        if (!file_.is_at(result - 1, "*") || !file_.is_at(result - 2, "void")) return false;
+        if (!file_.are_at(result - 2, "void", "*")) return false;
         const std::size_t kept = file_.back_to(expression_.begin, "= ; { }");
         const text name = file_.text_at(kept - 1);
         bool is_returned = false;
@@ -349,7 +349,7 @@ private:
         std::size_t at = expression_.type_end;
         for (const std::size_t end = at + most_tokens; at < end; ++at) {
             if (file_.is_at(at, "}") && file_.partner(at) < expression_.begin) break;
-            if (!file_.is_at(at, "new") || !file_.is_at(at + 1, "(")) continue;
+            if (!file_.are_at(at, "new", "(")) continue;
             const std::size_t type = file_.partner(at + 1) + 1;
             bool is_there = kept.empty();
             for (std::size_t i = at; i < type; ++i) is_there = is_there || file_.is_at(i, kept);

@@ -43,7 +43,7 @@ inline std::size_t bracket_of_call(const source_outline& file, std::size_t at, b
     if (is_c) at = file.last_in_chain(at, ". ->");
     ++at;
     if (at < 2 || file.partner_if(at, "(") == 0) return 0;
-    const bool is_of_std = file.is_at(at - 2, "::") && file.is_at(at - 3, "std");
+    const bool is_of_std = file.are_at(at - 3, "std", "::");
     return is_c || is_of_std || !file.is_any_at(at - 2, ". -> ::") ? at : 0;
 }
 

@@ -88,6 +88,11 @@ public:
     ALLOCSCOPE_PURE std::size_t end_of_brackets(std::size_t at) const noexcept;
     ALLOCSCOPE_PURE std::size_t begin_of_brackets(std::size_t at) const noexcept;
 
+    // The first token in [begin, end) that is one of these words; `end`: none is. How many are.
+    ALLOCSCOPE_PURE std::size_t find(std::size_t begin, std::size_t end,
+                                     const char* words) const noexcept;
+    ALLOCSCOPE_PURE std::size_t count_of(std::size_t begin, std::size_t end,
+                                         const char* words) const noexcept;
     // The nearest token at `at`, or before it, that is one of these words; 0: there is none.
     ALLOCSCOPE_PURE std::size_t back_to(std::size_t at, const char* words) const noexcept;
     // The first of the tokens in front of `at` that are such words one after another; `at` itself
@@ -135,6 +140,17 @@ ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::end_of_brackets(std::size_t at
 }
 ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::begin_of_brackets(std::size_t at) const noexcept {
     return partners_[at] != 0 && partners_[at] < at ? partners_[at] : at;
+}
+ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::find(std::size_t begin, std::size_t end,
+                                                       const char* words) const noexcept {
+    while (begin < end && !is_any_at(begin, words)) ++begin;
+    return begin;
+}
+ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::count_of(std::size_t begin, std::size_t end,
+                                                           const char* words) const noexcept {
+    std::size_t count = 0;
+    for (; begin < end; ++begin) count += is_any_at(begin, words) ? 1U : 0U;
+    return count;
 }
 ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::back_to(std::size_t at,
                                                           const char* words) const noexcept {

@@ -94,7 +94,7 @@ inline declared_variable declared_there(const source_outline& file, std::size_t 
         found.begin != 0 && (before == 0 || file.is_any_at(before - 1, "; { } ( , :"));
     if (is_alone) found.end = end;
     if (file.is_at(end - 1, "*")) {  // the const belongs to what it points to
-        while (before < found.begin && !file.is_at(before, "const")) ++before;
+        before = file.find(before, found.begin, "const");
         if (before + 1 == found.begin) found.begin = before;
         if (before + 1 < found.begin) found.end = 0;
     }

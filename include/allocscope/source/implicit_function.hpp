@@ -39,7 +39,7 @@ namespace symbolize {
 inline bool is_defaulted(const source_outline& file, std::size_t at) noexcept {
     while (at + 1 < file.count()) {
         const text token = file.token(at).spelling();
-        if (token == ";" || token == "{" || token == "}") return false;
+        if (is_listed(token, "; { }")) return false;
         if (token == "=" && file.is_at(++at, "default")) return true;
         ++at;
     }

@@ -319,7 +319,7 @@ private:
             case 's':
             case 'c':
                 if (token == "calloc") see_request(at, at + 1);
-                if (token == "struct" || token == "class") {
+                if (is_listed(token, "struct class")) {
                     std::size_t name = at + 1;
                     const bool is_template = scopes_.is_behind_header();
                     add_meaning(text_at(name), class_name);
@@ -424,7 +424,7 @@ private:
     void see_new(std::size_t at) {
         const text before = text_at(at - 1);
         if (before == "operator") see_request(at - 1, is_at(at + 1, "[") ? at + 3 : at + 1);
-        if (before == "operator" || before == "." || before == "->") return;
+        if (is_listed(before, "operator . ->")) return;
         new_expression found;
         if (!new_reader{*this}.read_new(at, found)) return;
         if (is_at(found.begin - 1, "=")) see_default(found);
@@ -497,8 +497,7 @@ private:
 
     // `using net::list;` declares `list`; `using namespace net;` is kept as `namespace`.
     void declare_used(std::size_t at) {
-        std::size_t last = at + 1;
-        while (last < at + far_away && !is_any_at(last + 1, ", ;")) ++last;
+        std::size_t last = find(at + 2, at + 1 + far_away, ", ;") - 1;
         const bool is_of_constructors = text_at(last) == text_at(last - 2);  // base::base
         if (is_at(at + 1, "namespace")) last = at + 1;
         if (!is_of_constructors) declare(text_at(last), at);

@@ -77,7 +77,7 @@ public:
             behind = read_type(next, found);
         }
         const text opens = text_at(behind);
-        if ((opens == "(" || opens == "{") && file_.partner(behind) != 0) {
+        if (is_listed(opens, "( {") && file_.partner(behind) != 0) {
             found.has_initialiser = true;
             found.last = file_.partner(behind);
         }
@@ -260,10 +260,8 @@ private:
     }
 
     ALLOCSCOPE_PURE bool is_allocating_placement(std::size_t open, std::size_t close) const {
-        for (std::size_t i = open + 1; i < close && i < open + 16; ++i) {
-            if (is_at(i, "nothrow") || is_at(i, "align_val_t")) return true;
-        }
-        return false;
+        const std::size_t end = close < open + 16 ? close : open + 16;
+        return file_.count_of(open + 1, end, "nothrow align_val_t") != 0;
     }
 
     // Reads a type that starts at `at`. Returns the index after the type and its array bounds.
@@ -276,7 +274,7 @@ private:
         std::size_t value = 0;  // where the bracket of the value opens
         for (;; ++at) {
             const text word = text_at(at);
-            if (word == "const" || word == "volatile") {
+            if (is_listed(word, "const volatile")) {
                 found.last = at;
             } else if (!has_name && is_builtin_word(word)) {
                 is_builtin = true;
@@ -284,7 +282,7 @@ private:
             } else if (has_name || is_builtin) {
                 if (!is_word(word) || !is_at(at + 1, "::")) break;
                 ++at;  // `int box::*`
-            } else if (word == "decltype" || word == "auto") {
+            } else if (is_listed(word, "decltype auto")) {
                 has_name = true;
                 is_readable = word == "decltype" && is_at(at + 1, "(") &&
                               behind_variable(file_.tokens(), at + 2) == file_.partner(at + 1);
@@ -303,7 +301,7 @@ private:
                 return at;
             }
         }
-        for (; is_at(at, "*") || is_at(at, "&") || is_at(at, "const"); ++at) {
+        for (; is_any_at(at, "* & const"); ++at) {
             found.last = at;
         }
         found.type_end = at;

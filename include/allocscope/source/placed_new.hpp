@@ -45,14 +45,9 @@ ALLOCSCOPE_PURE inline bool has_hidden_new(const source_outline& file, std::size
 
 // How many times something in [begin, end) asks for memory by name, whatever for.
 inline std::size_t requests_in(const source_outline& file, std::size_t begin, std::size_t end) {
-    std::size_t count = 0;
-    for (; begin < end; ++begin) {
-        const bool asks = file.is_any_at(begin,
-                                         "new malloc calloc realloc aligned_alloc posix_memalign "
-                                         "reallocarray memalign valloc pvalloc");
-        count += asks ? 1U : 0U;
-    }
-    return count;
+    return file.count_of(begin, end,
+                         "new malloc calloc realloc aligned_alloc posix_memalign reallocarray "
+                         "memalign valloc pvalloc");
 }
 
 // The last word of the type: the name by which its size is known.

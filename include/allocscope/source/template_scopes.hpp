@@ -214,7 +214,7 @@ private:
                 if (!tokens_.is_at(i - 1, ".")) ++header.packs;
                 header.pack = header.parameters.size();
             }
-            const bool is_name = is_word(token) && token != "class" && token != "typename";
+            const bool is_name = is_word(token) && !is_listed(token, "class typename");
             if (depth == 0 && !has_default && is_name) name = token;
         }
         headers_.push_back(header);
@@ -261,7 +261,7 @@ private:
         bool is_same = true;
         for (std::size_t i = open + 1; i < close; ++i) {
             const text token = text_at(i);
-            if (token == "," || token == ".") continue;
+            if (is_listed(token, ", .")) continue;
             is_same = is_same && parameter < header.parameters.size() &&
                       token == header.parameters[parameter];
             ++parameter;

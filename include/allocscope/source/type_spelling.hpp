@@ -346,9 +346,7 @@ private:
 
     text type_of_declared(const declared_variable& found, int depth) const {
         if (!found.is_known()) return {};
-        for (std::size_t i = found.begin; i < found.end; ++i) {
-            if (file_.is_at(i, "auto")) return argument_for_auto(found);
-        }
+        if (file_.count_of(found.begin, found.end, "auto") != 0) return argument_for_auto(found);
         return spelled(found.begin, found.end, depth + 1);
     }
 
@@ -362,10 +360,8 @@ private:
             if (file_.is_at(open, "auto")) ++before;
             if (file_.is_any_at(open, "; { }")) return {};
         }
-        std::size_t count = before;
-        for (std::size_t i = parameter.begin; i < file_.partner(open); ++i) {
-            if (file_.is_at(i, "auto")) ++count;
-        }
+        const std::size_t count =
+            before + file_.count_of(parameter.begin, file_.partner(open), "auto");
         // If the place is in another lambda or a class inside this one, the function is the inner
         // one's.
         for (std::size_t i = file_.partner(open); i < place_; ++i) {

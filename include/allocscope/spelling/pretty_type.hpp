@@ -254,7 +254,7 @@ private:
 
     // Words that are not names: qualifiers, `struct`, and the words of built-in types.
     bool special_word(written& to, const text& word, std::size_t behind) {
-        if (word == "const" || word == "volatile") {
+        if (is_listed(word, "const volatile")) {
             at_ = behind;
             if (to.has_declarator) {
                 if (!to.out.empty() && to.out.back() != '(') to.out << ' ';
@@ -314,8 +314,7 @@ private:
         }
         if (name == "tbb::") return is_listed(word, "detail d0 d1 d2 r1");
         if (is_listed(name, "absl:: nlohmann:: toml::")) {
-            return word.starts_with("lts_") || word.starts_with("debian") ||
-                   word.starts_with("json_abi_") || word.starts_with("toml11_");
+            return !listed_start(word, "lts_ debian json_abi_ toml11_").empty();
         }
         return name.starts_with("std::") &&
                is_listed(

@@ -50,14 +50,12 @@ inline text size_parameter(const source_outline& file, std::size_t before) noexc
     for (std::size_t at = before; at > 1; --at) {
         const bool is_operator = file.are_at(at - 2, "operator", "new");
         if (!is_operator && !file.is_at(at - 1, "do_allocate")) continue;
-        std::size_t open = at;
-        while (open < before && !file.is_at(open, "(")) ++open;
+        const std::size_t open = file.find(at, before, "(");
         const std::size_t close = file.partner(open);
         if (close <= open || close + 1 >= before) continue;
         const text behind = file.text_at(close + 1);
         if (behind != "{" && !is_word(behind)) continue;
-        std::size_t end = open + 1;
-        while (end < close && !file.is_at(end, ",")) ++end;
+        const std::size_t end = file.find(open + 1, close, ",");
         const text name = file.text_at(end - 1);
         return may_change(file, name, close + 1, before) ? text{} : name;
     }

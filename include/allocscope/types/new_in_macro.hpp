@@ -301,13 +301,10 @@ inline text type_thrown_by_macro(arena& memory, const code_frame& frame, source_
     // The use of the macro has the semicolon.
     const text written = joined(memory, text_with_new(memory, *file, at, macros), ";");
     const source_outline made{memory, written};
-    std::size_t begin = 0;
-    while (begin < made.count() && !made.is_at(begin, "throw")) ++begin;
+    const std::size_t begin = made.find(0, made.count(), "throw");
     new_expression only;
     if (!new_reader{made}.read_throw(begin, only)) return {};
-    for (std::size_t i = begin + 1; i < made.count(); ++i) {
-        if (made.is_at(i, "throw")) return {};
-    }
+    if (made.count_of(begin + 1, made.count(), "throw") != 0) return {};
     if (only.is_of_value && !made.is_at(only.type_end, "{")) {
         // It may be a function that makes the exception.
         const text own = own_word(made, only);

@@ -65,9 +65,7 @@ inline void stay_in_template(read_names& names, code_frame& frame, const code_fr
     const std::size_t open = body_below(*file, frame.line, own_name_of(function));
     if (open == 0 || kept.line < file->token(open).line) return;
     if (kept.line > file->token(file->partner(open)).line) return;
-    for (std::size_t at = open; at < file->token_from(kept.line, 0); ++at) {
-        if (file->is_at(at, "constexpr")) return;
-    }
+    if (file->count_of(open, file->token_from(kept.line, 0), "constexpr") != 0) return;
     frame.line = kept.line;
     frame.column = kept.column;
 }

@@ -220,8 +220,7 @@ public:
     // for other expressions.
     text begun() const {
         const std::size_t end = expression_.type_end;
-        std::size_t open = expression_.type_begin;
-        while (open < end && !file_.is_at(open, "<")) ++open;
+        const std::size_t open = file_.find(expression_.type_begin, end, "<");
         if (expression_.is_request || file_.is_at(end, "[")) return {};
         if (open >= end || file_.behind_angles(open) != end) return {};  // `new a<b;`: no end
         const text any = joined(memory_, file_.between(expression_.type_begin, open), "<>");
@@ -325,8 +324,7 @@ private:
     bool is_handed_out() const {
         std::size_t result = expression_.function;
         if (expression_.type_begin > expression_.begin || result == 0) return false;
-        std::size_t end = file_.partner(result + 1);
-        while (!file_.is_any_at(end, "{ ;")) ++end;
+        const std::size_t end = file_.find(file_.partner(result + 1), file_.count(), "{ ;");
         result = file_.first_in_chain(result, "::");
         if (!file_.are_at(result - 2, "void", "*")) return false;
         const std::size_t kept = file_.back_to(expression_.begin, "= ; { }");

@@ -28,7 +28,7 @@ ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_standard_template(const text& word) no
 }
 
 // Classes of the standard library that are no templates.
-ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_standard_class(const text& word) noexcept {
+ALLOCSCOPE_PURE inline bool is_standard_class(const text& word) noexcept {
     if (word.ends_with("_error") || (word.starts_with("bad_") && !word.ends_with("ed_access"))) {
         return true;  // exceptions, but not bad_expected_access<E>
     }

@@ -53,6 +53,8 @@ struct function_name {
     }
 };
 
+constexpr function_name no_function{};
+
 ALLOCSCOPE_PURE inline bool has_arguments(const function_name& function) noexcept {
     for (const name_component& each : function.components) {
         if (!each.arguments.empty()) return true;

@@ -138,20 +138,18 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
     if (is_standard_header(frame.file)) return;
     const auto [file, at] = token_of(frame, sources);
     if (at == 0) return;
-    const source_token& token = file->token(at);
     const borrowed_memory meanwhile{names.scratch()};
     arena& scratch = names.scratch();
     const new_expression* shown =
         find_new_expression(*file, frame.line, frame.column, knowledge.is_c);
     const function_name& function = names.of(frame.function).parts;
-    const function_name nobody{};
     text type;
     const text callee = callee_at(*file, at);
     if (!callee.empty()) {
         const new_expression* implied = default_argument(*file, callee);
         if (implied == nullptr || !file->headers_around(scratch, implied->scope).empty()) return;
         if (shown != nullptr && !differ_in_size(*file, *shown, *implied, knowledge)) return;
-        type = type_of_expression(scratch, *file, *implied, nobody, knowledge);
+        type = type_of_expression(scratch, *file, *implied, no_function, knowledge);
     } else if (shown == nullptr) {
         bool is_all = false;
         bool is_array = false;
@@ -169,7 +167,7 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
     const text own = function.outer().name;
     if (shown != nullptr || own.empty()) return;
     if (!is_constructor(function) && !is_inherited(*file, at)) return;
-    const auto known = sources.implied().insert(&token);
+    const auto known = sources.implied().insert(&file->token(at));
     if (known.is_new) {
         known.value = class_of_initialisers(sources, frame, *file, at, own);
     }

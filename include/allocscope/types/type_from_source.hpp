@@ -229,7 +229,7 @@ public:
     }
 
     // Whether a `new` in a default argument may have the place of this one.
-    ALLOCSCOPE_INLINE bool shares_place() const {
+    bool shares_place() const {
         return file_.has_new_in_default(own_word(file_, expression_)) ||
                file_.has_new_in_default(called_around(file_, expression_));
     }

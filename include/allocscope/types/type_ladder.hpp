@@ -162,7 +162,7 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
         type = printed_type(memory, type);
         if (is_vector && was_member && !is_same_function && type != answer.name) {
             // A vector of vectors copies an element. Any other combination may be such a copy, too.
-            if (type != enclosed(memory, "std::vector<", answer.name, ">")) answer = {};
+            if (type != enclosed(memory, "std::vector<", answer.name, ">")) return {};
             break;
         }
         answer.name = type;

@@ -69,8 +69,8 @@ inline std::size_t begin_of_type(const source_outline& file, std::size_t end) no
 // The variable that the name at `at` declares, if it declares one.
 inline declared_variable declared_there(const source_outline& file, std::size_t at) noexcept {
     declared_variable found;
+    if (!file.is_any_at(at + 1, "; ( { = , ) : ]")) return found;
     found.at = at;
-    if (!file.is_any_at(at + 1, "; ( { = , ) : ]")) return {};
     if (file.is_at(at + 1, "(")) {  // `part p(3);`, or a function
         const std::size_t close = file.partner(at + 1);
         const bool is_empty = close == at + 2;

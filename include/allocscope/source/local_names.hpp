@@ -54,10 +54,9 @@ struct local_name {
 inline local_name declared_at(const source_outline& file, std::size_t at, std::size_t before,
                               const text& name) {
     local_name found;
-    found.at = at;
     const bool is_typedef = file.is_at(at, "typedef");
     const bool is_used = file.is_at(at, "using");
-    if (!is_typedef && !is_used && !file.is_at(at, name)) return {};
+    if (!is_typedef && !is_used && !file.is_at(at, name)) return found;
     std::size_t end = at;
     std::size_t body = 0;  // its last token
     bool is_only = true;   // not one of several names
@@ -71,14 +70,16 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
         if (behind > end) end = behind - 1;
         ++end;
     }
-    if (end >= before) return {};
+    if (end >= before) return found;
+    std::size_t own = end;  // the name in a typedef
+    while (is_typedef && !file.is_at(own, name)) {
+        if (--own == at) return found;
+    }
     const text previous = file.text_at(at - 1);
     found.what = local_name::kind::alias;
+    found.at = at;
     found.behind = end;
     if (is_typedef) {
-        std::size_t own = end;
-        while (own > at && !file.is_at(own, name)) --own;
-        if (own == at) return {};
         const bool is_class = body + 1 == own && file.is_any_at(own + 1, "; ,");
         if (is_class) found.what = local_name::kind::other;
         if (body == 0 && is_only) {

@@ -216,9 +216,7 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
     }
     if (element.empty()) return {};
     if (request == "_M_allocate_map") element = pointer_to(memory, element);
-    type_answer answer = printed_answer(memory, element, evidence);
-    answer.is_array = true;
-    return answer;
+    return {printed_type(memory, element), evidence, true};
 }
 
 // The characters of a string, whose functions allocate nothing else: its constructor has its

@@ -235,7 +235,7 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
         if (!part.empty()) {
             return {part, !called.empty() ? type_evidence::source_text : type_evidence::make_frame};
         }
-        const type_answer answer = names.alone(function, false);
+        const type_answer& answer = names.alone(function, false);
         return answer.evidence == type_evidence::make_frame ? answer : type_answer{};
     }
     if (is_throwing(frames, asking)) {

@@ -160,6 +160,10 @@ class any_table {
 public:
     ALLOCSCOPE_INLINE std::size_t size() const noexcept { return raw_.entries.size; }
     ALLOCSCOPE_INLINE bool empty() const noexcept { return raw_.entries.size == 0; }
+    // Forgets the entries and their memory. Call it when all memory of the arena is given back.
+    ALLOCSCOPE_NOINLINE void forget() noexcept {
+        raw_ = {{raw_.entries.memory, nullptr, 0, 0}, nullptr, 0};
+    }
 
 protected:
     ALLOCSCOPE_NOINLINE constexpr any_table() noexcept

@@ -99,8 +99,8 @@ public:
 
     // Forgets all files.
     void release() noexcept {
-        files_ = table<text, source_file>{memory_};
-        implied_ = table<const void*, found_token>{memory_};
+        files_.forget();
+        implied_.forget();
         read_files_ = 0;
         last_ = {};
         memory_.release();

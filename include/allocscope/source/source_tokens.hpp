@@ -54,6 +54,9 @@ struct macro_line {
 };
 
 struct token_list {
+    explicit token_list(arena& memory) noexcept
+        : tokens(memory), macros(memory), includes(memory) {}
+
     list<source_token> tokens;
     list<macro_line> macros;
     list<text> includes;  // of #include "..." and <....>, but not <vector>
@@ -65,10 +68,7 @@ ALLOCSCOPE_PURE inline bool is_word(const text& token) noexcept {
 
 class source_lexer {
 public:
-    source_lexer(arena& memory, const text& source) : source_(source) {
-        result_.tokens = list<source_token>{memory};
-        result_.macros = list<macro_line>{memory};
-        result_.includes = list<text>{memory};
+    source_lexer(arena& memory, const text& source) : source_(source), result_(memory) {
         result_.tokens.reserve(source.size() / 4 + 4);
     }
 

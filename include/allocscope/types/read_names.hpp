@@ -118,8 +118,8 @@ public:
 
     // Call it before its memory is released.
     void clear() noexcept {
-        names_ = table<const void*, entry*>{memory_};
-        types_ = table<text, text>{memory_};
+        names_.forget();
+        types_.forget();
         scratch_.release();
     }
 

@@ -24,6 +24,23 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
 
+ALLOCSCOPE_MILD_BEGIN
+
+namespace symbolize {
+
+// The number of the first expression of which `place` is not before the token. `last` has the
+// answer before.
+ALLOCSCOPE_NOINLINE std::size_t first_not_before(const list<new_expression>& all,
+                                                 std::size_t new_expression::*place,
+                                                 std::size_t token, std::size_t& last) noexcept {
+    return partition_point_near(last, all.data(), all.size(),
+                                [=](const new_expression& each) { return each.*place < token; });
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_MILD_END
+
 ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
@@ -74,7 +91,7 @@ public:
 
     // The number of the first expression that begins at the token or after it.
     std::size_t first_from(std::size_t token) const noexcept {
-        return first_with(&new_expression::begin, token, last_first_);
+        return first_not_before(expressions_, &new_expression::begin, token, last_first_);
     }
 
     // The expressions that begin in [begin, end).
@@ -86,7 +103,7 @@ public:
 
     // The number of the first expression that reaches to the token, or behind it.
     std::size_t first_reaching(std::size_t token) const noexcept {
-        return first_with(&new_expression::reach, token, last_reaching_);
+        return first_not_before(expressions_, &new_expression::reach, token, last_reaching_);
     }
 
     // The first expression that begins or ends with the token; null if there is none.
@@ -242,14 +259,6 @@ private:
             see(at);
             at = scopes_.see(at);
         }
-    }
-
-    // The first expression of which this is not before the token.
-    std::size_t first_with(std::size_t new_expression::*place, std::size_t token,
-                           std::size_t& last) const noexcept {
-        return partition_point_near(
-            last, expressions_.data(), expressions_.size(),
-            [=](const new_expression& each) { return each.*place < token; });
     }
 
     static constexpr std::uint32_t several = ~std::uint32_t{0};

@@ -28,6 +28,28 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t
 
+ALLOCSCOPE_MILD_BEGIN
+
+namespace symbolize {
+
+// The tokens after `at` are in `scope`.
+struct scope_change {
+    std::size_t at;
+    std::size_t scope;
+};
+
+// The scope of a token in a block; 0: it is before all changes.
+ALLOCSCOPE_NOINLINE std::size_t scope_behind(const list<scope_change>& changes,
+                                             std::size_t at) noexcept {
+    const std::size_t behind = partition_point(
+        changes.data(), changes.size(), [&](const scope_change& each) { return each.at < at; });
+    return behind == 0 ? 0 : changes[behind - 1].scope;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_MILD_END
+
 ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
@@ -116,11 +138,7 @@ public:
     }
 
     // The scope of a token in a block. Call it after see() has taken all tokens.
-    std::size_t scope_of(std::size_t at) const noexcept {
-        const std::size_t behind = partition_point(
-            changes_.data(), changes_.size(), [&](const change& each) { return each.at < at; });
-        return behind == 0 ? 0 : changes_[behind - 1].scope;
-    }
+    std::size_t scope_of(std::size_t at) const noexcept { return scope_behind(changes_, at); }
 
     // Whether the tokens after a template header are being read: they declare the template.
     ALLOCSCOPE_INLINE bool is_behind_header() const noexcept { return !pending_.empty(); }
@@ -154,12 +172,6 @@ private:
     struct node {
         std::size_t parent;
         list<std::size_t> headers;
-    };
-
-    // The tokens after `at` are in `scope`.
-    struct change {
-        std::size_t at;
-        std::size_t scope;
     };
 
     static constexpr std::size_t max_pending =
@@ -276,7 +288,7 @@ private:
     list<node> scopes_;
     list<std::size_t> open_;  // for each open brace, the scope around it
     list<std::size_t> pending_;
-    list<change> changes_;
+    list<scope_change> changes_;
     std::size_t current_ = 0;
     std::size_t header_end_ = 0;
     bool is_unchecked_ = false;  // check_specialisation() has not seen the pending headers

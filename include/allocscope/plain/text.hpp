@@ -56,8 +56,10 @@ public:
     ALLOCSCOPE_INLINE constexpr void remove_suffix(std::size_t count) noexcept { size_ -= count; }
 
     // `at` is at most size(). Not inlined for the same reason.
-    ALLOCSCOPE_NOINLINE constexpr text substr(std::size_t at,
-                                              std::size_t count = npos) const noexcept {
+    ALLOCSCOPE_NOINLINE constexpr text substr(std::size_t at) const noexcept {
+        return text{data_ + at, size_ - at};
+    }
+    ALLOCSCOPE_NOINLINE constexpr text substr(std::size_t at, std::size_t count) const noexcept {
         return text{data_ + at, count < size_ - at ? count : size_ - at};
     }
 

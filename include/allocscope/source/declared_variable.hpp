@@ -193,11 +193,12 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             if (found.at != 0) return found;
             is_free = is_free && (file.partner(at) > from || !may_be_member(file, at));
         } else if (token == name && found.at == 0) {
-            constexpr text in_expressions =
-                "; { } ( ) = + - ! . -> :: ? / % return else do case throw co_return co_yield "
-                "new struct class union enum";
             const bool is_object = file.is_any_at(at + 1, ". ->") || is_in_sizeof(file, at);
-            if (is_object || is_listed(file.text_at(at - 1), in_expressions)) continue;
+            const bool is_in_expression = file.is_any_at(
+                at - 1,
+                "; { } ( ) = + - ! . -> :: ? / % return else do case throw co_return co_yield "
+                "new struct class union enum");
+            if (is_object || is_in_expression) continue;
             if (colon_before(file, at) != 0) continue;
             const std::size_t star = file.back_over(at, "*");  // of `while (*p)`
             if (star != at && file.is_any_at(star - 1, "( ! = ; { && || return")) continue;

@@ -166,7 +166,7 @@ private:
     // Reads what the result is kept as, if the request has no `sizeof`: then it may be characters.
     bool read_kept_type(std::size_t begin, std::size_t open, std::size_t close,
                         new_expression& found) const {
-        if (is_listed(text_at(open - 1), "new ]")) return false;  // operator new: of any objects
+        if (is_any_at(open - 1, "new ]")) return false;  // operator new: of any objects
         for (std::size_t at = open; at < close; ++at) {
             if (is_sizeof(at)) return false;
         }

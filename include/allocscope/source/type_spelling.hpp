@@ -315,9 +315,9 @@ private:
     bool is_in_template() const noexcept { return !headers_.empty() || !instantiated_.empty(); }
 
     ALLOCSCOPE_PURE static bool is_plain_word(const text& word) noexcept {
-        constexpr text plain_words =
-            "std const volatile void struct class union enum typename true false";
-        return is_listed(word, plain_words) || is_number_type(word);
+        return is_listed(word,
+                         "std const volatile void struct class union enum typename true false") ||
+               is_number_type(word);
     }
 
     // Where the arguments of the macro have these words; 0: nowhere, or the macro itself declares

@@ -67,8 +67,7 @@ constexpr container_headers containers[] = {
 
 // The name of a standard header without its folders; "" for another file.
 inline text standard_header(const text& file) noexcept {
-    if (!is_standard_header(file)) return {};
-    return file.substr(file.rfind('/') + 1);
+    return is_standard_header(file) ? file_name_of(file) : text{};
 }
 
 // The element, as a rule for filled_in(), by the class of a container.

@@ -104,7 +104,7 @@ inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sour
     const auto [file, at] = token_of(frame, sources);
     if (at == 0) return {};
     const char sign = sign_at(*file, at);
-    const bool is_name = is_word(file->text_at(at)) && sign_at(*file, at + 1) == '(';
+    const bool is_name = file->is_word_at(at) && sign_at(*file, at + 1) == '(';
     if (sign != '}' && sign != '[' && !is_name) return {};
     const std::size_t open = body_of(*file, at);
     if (open == 0 || !is_coroutine_body(*file, open)) return {};

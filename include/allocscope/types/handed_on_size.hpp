@@ -39,7 +39,7 @@ ALLOCSCOPE_PURE inline bool may_change(const source_outline& file, const text& n
         if (behind == "=" && !is_doubled) return true;
         if (is_listed(behind, "+ - * / % | & ^") && (is_doubled || assigns)) return true;
         if (is_listed(behind, "< >") && is_doubled) return true;
-        if (file.is_any_at(from - 1, "& + - >") && !is_word(file.text_at(from - 2))) return true;
+        if (file.is_any_at(from - 1, "& + - >") && !file.is_word_at(from - 2)) return true;
     }
     return false;
 }

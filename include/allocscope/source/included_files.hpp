@@ -34,13 +34,18 @@ namespace symbolize {
 
 using source_files = list<const source_outline*>;
 
+// The folder around a folder; both end with a slash.
+inline text outer_folder(text folder) noexcept {
+    folder.remove_suffix(1);
+    return folder.substr(0, folder.rfind('/') + 1);
+}
+
 // The header that a file of the folder includes by that name; null: it is not found.
 inline const source_outline* find_included(source_cache& sources, text folder, text name,
                                            std::uint64_t built_ns) {
     while (name.starts_with("../") && folder.size() > 1) {  // each file has only one path
         name.remove_prefix(3);
-        folder.remove_suffix(1);
-        folder = folder.substr(0, folder.rfind('/') + 1);
+        folder = outer_folder(folder);
     }
     constexpr int most_folders = 6;
     const char* const inside[] = {"", "include/", "src/"};
@@ -53,8 +58,7 @@ inline const source_outline* find_included(source_cache& sources, text folder, t
                 sources.find(path.view(), built_ns, max_source_files / 2);
             if (found != nullptr) return found;
         }
-        folder.remove_suffix(1);
-        folder = folder.substr(0, folder.rfind('/') + 1);
+        folder = outer_folder(folder);
     }
     return nullptr;
 }

@@ -146,16 +146,17 @@ public:
     // Whether the path in the tokens, whose last name is `own`, is that of a class, as seen from
     // the function.
     bool is_class_there(std::size_t begin, std::size_t end, const text& own) const {
-        text_out path{memory_};
+        text_out names{memory_};
         for (std::size_t i = begin; i < end && !file_.is_at(i, "<"); ++i) {
-            if (i != begin || !file_.is_at(i, "::")) path << file_.text_at(i);
+            if (i != begin || !file_.is_at(i, "::")) names << file_.text_at(i);
         }
-        if (path.view() == own) {
+        const text path = names.view();
+        if (path == own) {
             const bool is_local =
                 find_local_name(file_, place_, own).what != local_name::kind::none;
             return is_local || !seen_by_function(own).empty();
         }
-        if (knowledge_.qualified_in(own, path.view()) == path.view()) return true;
+        if (knowledge_.qualified_in(own, path) == path) return true;
         return !knowledge_.only_of(own).empty();  // `path` has an alias, or no inline namespace
     }
 

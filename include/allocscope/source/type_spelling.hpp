@@ -421,18 +421,19 @@ private:
     // The same as of_template(), but from the debug information. That has other parameters than the
     // source if the template is a partial specialisation.
     text described_path(std::size_t& at, std::size_t end) const {
+        const text first = file_.text_at(at);
         std::size_t last = at;
         text_out path{memory_};
-        path << file_.text_at(at);
+        path << first;
         while (last + 2 < end && file_.is_at(last + 1, "::") && file_.is_word_at(last + 2)) {
             last += 2;
             path << "::" << file_.text_at(last);
         }
         if (last + 1 < end && file_.is_at(last + 1, "<")) return {};
         asked_name wanted = asked_name::type;
-        if (const template_header* header = header_of(file_.text_at(at))) {
+        if (const template_header* header = header_of(first)) {
             if (!header->shows_arguments) return {};
-            if (last == at && !meaning_of(file_.text_at(at), false).empty()) return {};
+            if (last == at && !meaning_of(first, false).empty()) return {};
             wanted = asked_name::parameter;
         }
         const text meaning = described(path.view(), wanted);

@@ -301,13 +301,12 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
     const text text_of = character_of_string(memory, names, frames, at);
     if (!text_of.empty()) return printed_answer(memory, text_of, type_evidence::allocator_frame);
     const read_name& caller = names.of(frames[at].function);
-    if (caller.parts.components.size() == 1) {
+    const bool is_bare = caller.parts.components.size() == 1;
+    if (is_bare) {
         call.function = own_name_of(caller);
         call.function_first = own_argument_of(memory, caller);
-    } else {
-        call = caller.call;
     }
-    const text type = type_of_container_call(memory, call);
+    const text type = type_of_container_call(memory, is_bare ? call : caller.call);
     if (!type.empty()) return printed_answer(memory, type, type_evidence::allocator_frame);
     return type_of_container(names, frames, at, sources, knowledge);
 }

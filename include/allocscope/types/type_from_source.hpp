@@ -189,7 +189,7 @@ public:
             decayed(described(name, is_returned ? asked_name::result : asked_name::variable));
         if (!take_end(type, "*")) return {};
         const bool is_certain =
-            !is_returned || type.ends_with("*") || is_builtin_word(type.substr(0, type.find(' ')));
+            !is_returned || type.ends_with("*") || is_builtin_word(part_before(type, ' '));
         return is_certain ? type : text{};
     }
 

@@ -169,12 +169,13 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
     std::size_t at = from + 1;
     for (std::size_t left = most_tokens; left != 0 && at > 1; --left) {
         const text token = file.text_at(--at);
-        const bool is_header = token == ")" && is_in_statement && file.partner(at) > 0 &&
-                               file.is_any_at(file.partner(at) - 1, "for if while switch");
+        const std::size_t partner = file.partner(at);
+        const bool is_header = token == ")" && is_in_statement && partner > 0 &&
+                               file.is_any_at(partner - 1, "for if while switch");
         if (token == "}" || (token == ")" && !is_in_header && !is_header)) {
-            if (file.partner(at) == 0) return {};
+            if (partner == 0) return {};
             if (token == "}") is_in_header = is_in_statement = false;
-            at = file.partner(at);
+            at = partner;
         } else if (token == "{") {
             const block_kind kind = kind_of_block(file, at);
             const bool is_searched = kind != block_kind::of_namespace || is_free;
@@ -191,7 +192,7 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             const std::size_t open = class_of_member(file, at);
             if (open != 0) found = member_of(file, open, name);
             if (found.at != 0) return found;
-            is_free = is_free && (file.partner(at) > from || !may_be_member(file, at));
+            is_free = is_free && (partner > from || !may_be_member(file, at));
         } else if (token == name && found.at == 0) {
             const bool is_object = file.is_any_at(at + 1, ". ->") || is_in_sizeof(file, at);
             const bool is_in_expression = file.is_any_at(

@@ -138,8 +138,8 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
     if (is_standard_header(frame.file)) return;
     const auto [file, at] = token_of(frame, sources);
     if (at == 0) return;
-    const borrowed_memory meanwhile{names.scratch()};
     arena& scratch = names.scratch();
+    const borrowed_memory meanwhile{scratch};
     const new_expression* shown =
         find_new_expression(*file, frame.line, frame.column, knowledge.is_c);
     const function_name& function = names.of(frame.function).parts;

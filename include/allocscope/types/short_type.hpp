@@ -60,18 +60,21 @@ inline text as_argument_of(arena& memory, const text& argument, const list<text>
         const bool is_digit = argument[at] >= '0' && argument[at] <= '9';
         const bool begins = at != 0 && !is_digit && begin_of_path(argument, at) == at;
         std::size_t found = before;
+        std::size_t length = 0;
         for (std::size_t i = 0; begins && i < before; ++i) {
-            const text one = shown[i];
+            const text& one = shown[i];
             const std::size_t behind = at + one.size();
             const bool ends = argument.substr(at).starts_with(one) &&
                               (behind == argument.size() || !is_name_character(argument[behind]));
-            if (ends && (found == before || one.size() > shown[found].size())) found = i;
+            if (!ends || one.size() <= length) continue;
+            found = i;
+            length = one.size();
         }
         if (found == before) {
             out << argument[at++];
         } else {
             out << others[found];
-            at += shown[found].size();
+            at += length;
         }
     }
     return out.view();

@@ -153,6 +153,9 @@ ALLOCSCOPE_NOINLINE text joined(arena& memory, const text& a, const text& b, con
 ALLOCSCOPE_NOINLINE text joined(arena& memory, const text& a, const text& b) {
     return joined(memory, a, b, {}, {});
 }
+ALLOCSCOPE_NOINLINE text joined(arena& memory, const text& a, const char* b) {
+    return joined(memory, a, text{b});
+}
 
 ALLOCSCOPE_NOINLINE std::size_t text::find(char wanted, std::size_t from) const noexcept {
     if (from >= size_) return npos;

@@ -197,8 +197,9 @@ inline type_answer type_of_typed_allocator(arena& memory, const function_name& n
 inline text type_of_thrower(arena& memory, text plain) {
     take_start(plain, "std::");
     const bool is_other = plain.ends_with("failure") || plain.ends_with("_impl");
-    if (!plain.starts_with("__throw_") || is_other) return {};
-    return joined(memory, "std::", plain.substr(8, plain.find("_fmt") - 8));
+    if (is_other || !take_start(plain, "__throw_")) return {};
+    take_end(plain, "_fmt");
+    return joined(memory, "std::", plain);
 }
 
 constexpr word_meaning called_c_functions[] = {

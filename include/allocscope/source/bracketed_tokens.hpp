@@ -83,14 +83,15 @@ public:
     // The same if the token is `bracket`; otherwise 0.
     ALLOCSCOPE_PURE std::size_t partner_if(std::size_t at, const char* bracket) const noexcept;
 
-    // The token that closes the bracket at `at`, or the one that it closes; `at` itself if it opens
-    // none, or closes none.
+    // Steps over brackets: from the one that opens to the one that closes, and back. `at` itself if
+    // the token there is none of these.
     ALLOCSCOPE_PURE std::size_t end_of_brackets(std::size_t at) const noexcept;
     ALLOCSCOPE_PURE std::size_t begin_of_brackets(std::size_t at) const noexcept;
 
-    // The first token in [begin, end) that is one of these words; `end`: none is. How many are.
+    // The first token in [begin, end) that is one of these words; `end`: none is.
     ALLOCSCOPE_PURE std::size_t find(std::size_t begin, std::size_t end,
                                      const char* words) const noexcept;
+    // How many tokens in [begin, end) are one of these words.
     ALLOCSCOPE_PURE std::size_t count_of(std::size_t begin, std::size_t end,
                                          const char* words) const noexcept;
     // The nearest token at `at`, or before it, that is one of these words; 0: there is none.

@@ -63,8 +63,8 @@ inline bool has_parameters_of(arena& memory, const source_outline& file, std::si
     return true;
 }
 
-// The type in the tokens from `begin` to `end`, as it is meant at the place of a call in a function;
-// "" if that is not certain. It is not the function that `knowledge` is about.
+// The type in the tokens from `begin` to `end`, as it is meant at the place of a call in a
+// function; "" if that is not certain. It is not the function that `knowledge` is about.
 inline text spelled_at(arena& memory, const function_name& function, const source_outline& file,
                        std::size_t at, std::size_t begin, std::size_t end,
                        const type_knowledge& knowledge) {

@@ -24,8 +24,8 @@
 #include <allocscope/plain/text.hpp>
 
 #include <cstddef>  // size_t
-#include <cstdint>  // uint32_t, uint64_t, uintptr_t
-#include <cstring>  // memcpy, memset
+#include <cstdint>  // uint32_t, uint64_t
+#include <cstring>  // memcmp, memcpy, memset
 
 ALLOCSCOPE_MILD_BEGIN
 
@@ -35,9 +35,6 @@ namespace plain {
 
 ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(std::uint64_t key) noexcept {
     return detail::hash_finish(detail::hash_step(detail::hash_seed, key));
-}
-ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const void* key) noexcept {
-    return hash_of_key(reinterpret_cast<std::uintptr_t>(key));
 }
 ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(const text& key) noexcept {
     std::uint64_t hash = detail::hash_step(detail::hash_seed, key.size());
@@ -56,22 +53,7 @@ ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(const text& key) noexcept {
 template <class Key>
 struct by_bytes : Key {
     static_assert(__has_unique_object_representations(Key), "padding would be compared, too");
-    ALLOCSCOPE_INLINE text bytes() const noexcept {
-        return {reinterpret_cast<const char*>(this), sizeof(Key)};
-    }
 };
-template <class Key>
-ALLOCSCOPE_INLINE bool operator==(const by_bytes<Key>& a, const by_bytes<Key>& b) noexcept {
-    return a.bytes() == b.bytes();
-}
-template <class Key>
-ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const by_bytes<Key>& key) noexcept {
-    std::uint64_t words[(sizeof(Key) + 7) / 8] = {};
-    std::memcpy(words, &key, sizeof(Key));
-    std::uint64_t hash = detail::hash_seed;
-    for (const std::uint64_t word : words) hash = detail::hash_step(hash, word);
-    return detail::hash_finish(hash);
-}
 
 // --- the core ---
 
@@ -93,11 +75,17 @@ ALLOCSCOPE_NOINLINE void put_slot(raw_table& in, raw_table::slot added) noexcept
     in.first[at] = added;
 }
 
-using same_key = bool (*)(const void* entry, const void* key);
+// What the core knows about entries. Each begins with its key.
+struct entry_shape {
+    std::size_t entry_bytes;
+    std::size_t key_bytes;
+    std::uint64_t (*hash_of)(const void* key, std::size_t key_bytes);
+    bool (*has_key)(const void* entry, const void* key, std::size_t key_bytes);
+};
 
-// Returns null when it is not there. Throws only what `is_same` throws.
-ALLOCSCOPE_NOINLINE void* find_entry(const raw_table& in, std::size_t entry_bytes,
-                                     std::uint64_t hash, same_key is_same, const void* key) {
+// Returns null when it is not there. Throws only what the functions of the shape throw.
+ALLOCSCOPE_INLINE void* find_hashed(const raw_table& in, const entry_shape& shape, const void* key,
+                                    std::uint64_t hash) {
     if (in.count == 0) return nullptr;
     const std::size_t mask = in.count - 1;
     const auto lower = static_cast<std::uint32_t>(hash);
@@ -105,9 +93,20 @@ ALLOCSCOPE_NOINLINE void* find_entry(const raw_table& in, std::size_t entry_byte
         const raw_table::slot& found = in.first[at];
         if (found.entry == 0) return nullptr;
         if (found.hash != lower) continue;
-        void* entry = static_cast<char*>(in.entries.values) + (found.entry - 1) * entry_bytes;
-        if (is_same(entry, key)) return entry;
+        void* entry = static_cast<char*>(in.entries.values) + (found.entry - 1) * shape.entry_bytes;
+        if (shape.has_key(entry, key, shape.key_bytes)) return entry;
     }
+}
+ALLOCSCOPE_NOINLINE void* find_entry(const raw_table& in, const entry_shape& shape,
+                                     const void* key) {
+    return find_hashed(in, shape, key, shape.hash_of(key, shape.key_bytes));
+}
+
+// Loads the slot of a key into the cache.
+ALLOCSCOPE_NOINLINE void expect_entry(const raw_table& in, const entry_shape& shape,
+                                      const void* key) noexcept {
+    const std::uint64_t hash = shape.hash_of(key, shape.key_bytes);
+    if (in.count != 0) __builtin_prefetch(in.first + (hash & (in.count - 1)));
 }
 
 // Makes `wanted` slots: a power of two, more than there are.
@@ -139,19 +138,66 @@ ALLOCSCOPE_NOINLINE void* add_entry(raw_table& in, std::size_t entry_bytes, std:
     return entry;
 }
 
-// The entry with the key. `is_new`: it has been added, and is not yet initialised.
-ALLOCSCOPE_NOINLINE void* find_or_add(raw_table& in, std::size_t entry_bytes, std::uint64_t hash,
-                                      same_key is_same, const void* key, bool& is_new) {
-    void* found = find_entry(in, entry_bytes, hash, is_same, key);
+// The entry with the key. `is_new`: it has been added, and all bytes behind the key are zero.
+ALLOCSCOPE_NOINLINE void* find_or_add(raw_table& in, const entry_shape& shape, const void* key,
+                                      bool& is_new) {
+    const std::uint64_t hash = shape.hash_of(key, shape.key_bytes);
+    void* const found = find_hashed(in, shape, key, hash);
     is_new = found == nullptr;
-    return is_new ? add_entry(in, entry_bytes, hash) : found;
+    if (!is_new) return found;
+    void* const added = add_entry(in, shape.entry_bytes, hash);
+    std::memset(added, 0, shape.entry_bytes);
+    return std::memcpy(added, key, shape.key_bytes);
 }
 
-// Whether an entry, which begins with its key, has this key.
+// Numbers and pointers are words for the core.
+ALLOCSCOPE_NOINLINE std::uint64_t hash_of_word(const void* key, std::size_t /*key_bytes*/) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, key, sizeof word);
+    return detail::hash_finish(detail::hash_step(detail::hash_seed, word));
+}
+ALLOCSCOPE_NOINLINE bool has_word(const void* entry, const void* key, std::size_t /*key_bytes*/) {
+    return std::memcmp(entry, key, sizeof(std::uint64_t)) == 0;
+}
+// Keys by_bytes are nothing but bytes.
+ALLOCSCOPE_NOINLINE std::uint64_t hash_of_bytes(const void* key, std::size_t key_bytes) {
+    std::uint64_t hash = detail::hash_seed;
+    std::uint64_t word = 0;
+    std::size_t at = 0;
+    for (; at + sizeof word <= key_bytes; at += sizeof word) {
+        std::memcpy(&word, static_cast<const char*>(key) + at, sizeof word);
+        hash = detail::hash_step(hash, word);
+    }
+    if (at != key_bytes) {
+        word = 0;
+        std::memcpy(&word, static_cast<const char*>(key) + at, key_bytes - at);
+        hash = detail::hash_step(hash, word);
+    }
+    return detail::hash_finish(hash);
+}
+ALLOCSCOPE_NOINLINE bool has_bytes(const void* entry, const void* key, std::size_t key_bytes) {
+    return std::memcmp(entry, key, key_bytes) == 0;
+}
 template <class Key>
-bool has_key(const void* entry, const void* key) {
+std::uint64_t hash_at(const void* key, std::size_t /*key_bytes*/) {
+    return hash_of_key(*static_cast<const Key*>(key));
+}
+template <class Key>
+bool has_key(const void* entry, const void* key, std::size_t /*key_bytes*/) {
     return *static_cast<const Key*>(entry) == *static_cast<const Key*>(key);
 }
+template <std::size_t entry_bytes, class Key>
+ALLOCSCOPE_HIDDEN inline constexpr entry_shape shape_of_entry = {entry_bytes, sizeof(Key),
+                                                                 &hash_at<Key>, &has_key<Key>};
+template <std::size_t entry_bytes>
+ALLOCSCOPE_HIDDEN inline constexpr entry_shape shape_of_entry<entry_bytes, std::uint64_t> = {
+    entry_bytes, sizeof(std::uint64_t), &hash_of_word, &has_word};
+template <std::size_t entry_bytes, class T>
+ALLOCSCOPE_HIDDEN inline constexpr entry_shape shape_of_entry<entry_bytes, T*> = {
+    entry_bytes, sizeof(T*), &hash_of_word, &has_word};
+template <std::size_t entry_bytes, class Key>
+ALLOCSCOPE_HIDDEN inline constexpr entry_shape shape_of_entry<entry_bytes, by_bytes<Key>> = {
+    entry_bytes, sizeof(Key), &hash_of_bytes, &has_bytes};
 
 // --- the table ---
 
@@ -195,13 +241,13 @@ public:
 
     // Returns null when it is not there.
     ALLOCSCOPE_INLINE Value* find(const Key& key) const noexcept {
-        void* found = find_entry(raw_, sizeof(entry), hash_of_key(key), &has_key<Key>, &key);
+        void* found = find_entry(raw_, shape_of_entry<sizeof(entry), Key>, &key);
         return found != nullptr ? &static_cast<entry*>(found)->value : nullptr;
     }
 
-    // Loads the slot of this key into the cache, because find() will need it soon.
+    // For callers that will find() this key soon.
     ALLOCSCOPE_INLINE void expect(const Key& key) const noexcept {
-        if (raw_.count != 0) __builtin_prefetch(raw_.first + (hash_of_key(key) & (raw_.count - 1)));
+        expect_entry(raw_, shape_of_entry<sizeof(entry), Key>, &key);
     }
 
     struct place {
@@ -212,10 +258,13 @@ public:
     // Returns the value of the key, value-initialised if the key was not there.
     ALLOCSCOPE_INLINE place insert(const Key& key) {
         static_assert(__is_trivially_copyable(entry), "entries are moved by memcpy");
-        bool is_new = false;
-        void* at = find_or_add(raw_, sizeof(entry), hash_of_key(key), &has_key<Key>, &key, is_new);
-        if (is_new) ::new (at) entry{key, Value()};
-        return {static_cast<entry*>(at)->value, is_new};
+        bool is_new;
+        auto* at = static_cast<entry*>(
+            find_or_add(raw_, shape_of_entry<sizeof(entry), Key>, &key, is_new));
+        if constexpr (!__is_trivially_constructible(Value)) {
+            if (is_new) ::new (&at->value) Value();
+        }
+        return {at->value, is_new};
     }
     ALLOCSCOPE_INLINE Value& operator[](const Key& key) { return insert(key).value; }
 };

@@ -244,14 +244,14 @@ private:
     static text made(void* place, const text& own, const symbolize::source_places& places,
                      arena& memory) {
         const asked_place& asked = found(place);
-        if (asked.object == nullptr) return {};
+        if (asked.object == nullptr) return no_text();
         return asked.object->made_at(asked.address, asked.function, asked.file, places, own,
                                      memory);
     }
     static text meaning(void* place, const text& name, symbolize::asked_name wanted,
                         arena& memory) {
         const asked_place& asked = found(place);
-        if (asked.object == nullptr) return {};
+        if (asked.object == nullptr) return no_text();
         return asked.object->meaning_at(asked.address, asked.function, name, wanted, memory);
     }
 };

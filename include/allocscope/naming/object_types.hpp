@@ -68,7 +68,7 @@ inline text fitting_type(const described_sizes& known, const named_stack& stack,
         size_fit fit = known.fit_at(stack, stack.asking_address(), type, bytes);
         if (fit == size_fit::unknown) fit = known.fit_of_candidate(stack, each, bytes);
         const bool is_second = fit == size_fit::same && !found.empty() && found != type;
-        if (fit == size_fit::unknown || is_second) return {};
+        if (fit == size_fit::unknown || is_second) return no_text();
         if (fit == size_fit::same) found = type;
     }
     return found;

@@ -72,9 +72,9 @@ inline bool is_library_file(arena& scratch, const text& file, const text& own_fo
 inline text own_folder_of(arena& memory, const text& file_of_main) {
     const text file = tidy_path(memory, file_of_main);
     const std::size_t dot = file.rfind('.');
-    if (dot == text::npos || !listed_start(file.substr(dot), ".h .i").empty()) return {};
+    if (dot == text::npos || !listed_start(file.substr(dot), ".h .i").empty()) return no_text();
     const std::size_t slash = file.rfind('/');
-    if (slash == text::npos || slash == 0) return {};
+    if (slash == text::npos || slash == 0) return no_text();
     const text folder = file.substr(0, slash);
     const std::size_t around = folder.rfind('/');
     const bool is_kind = around != text::npos && around > 0 &&

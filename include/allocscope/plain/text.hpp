@@ -95,6 +95,12 @@ private:
     std::size_t size_ = 0;
 };
 
+// `return no_text();` is shorter than `return {};` where code is not optimised: the latter makes a
+// text and copies it.
+ALLOCSCOPE_NOINLINE text no_text() noexcept {
+    return text{};
+}
+
 ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool operator==(const text& a, const text& b) noexcept {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
 }

@@ -36,7 +36,7 @@ namespace detail {
 
 // The path from which `row.file` was shortened; "" if it is unknown.
 inline text whole_path_of(const snapshot::row& row) noexcept {
-    if (row.line == 0 || row.user_frame >= row.frame_count) return {};
+    if (row.line == 0 || row.user_frame >= row.frame_count) return no_text();
     return row.frames[row.user_frame].file;
 }
 

@@ -127,7 +127,7 @@ public:
     text meaning_at(std::uint64_t linked_address, const text& function, const text& name,
                     asked_name wanted, arena& memory) {
         const described_function found = function_at(linked_address);
-        if (found.range == nullptr) return {};
+        if (found.range == nullptr) return no_text();
         const std::size_t inlined = inlined_as(found, linked_address, function);
         const std::uint64_t entry =
             inlined != 0 ? (*found.calls)[inlined - 1].entry : found.range->value;
@@ -141,7 +141,7 @@ public:
     text made_at(std::uint64_t linked_address, const text& function, const text& file,
                  const source_places& places, const text& own, arena& memory) {
         const described_function found = function_at(linked_address);
-        if (found.range == nullptr) return {};
+        if (found.range == nullptr) return no_text();
         const inlined_calls& calls = *found.calls;
         const std::size_t around = inlined_as(found, linked_address, function);
         const line_table& lines = lines_of(*found.unit);
@@ -182,7 +182,7 @@ public:
             }
             if (count == 1 || (own.empty() && count != 0)) return all.view();
         }
-        return {};
+        return no_text();
     }
 
     // The lines near the call in a frame that resolve() made for this address; `outer` frames of it
@@ -245,13 +245,13 @@ public:
 
     // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
     ALLOCSCOPE_INLINE text data_symbol_at(std::uint64_t linked_address, arena& memory) {
-        if (!is_readable()) return {};
+        if (!is_readable()) return no_text();
         return copy_of(memory, name_of(symbols().object_at(linked_address).name).readable);
     }
 
     // The demangled function that holds the address, from the symbol table alone; "" none.
     ALLOCSCOPE_INLINE text function_symbol_at(std::uint64_t linked_address, arena& memory) {
-        if (!is_readable()) return {};
+        if (!is_readable()) return no_text();
         return copy_of(memory, name_of(symbols().function_at(linked_address).name).readable);
     }
 
@@ -463,7 +463,7 @@ private:
 
     // The file in which a function is declared.
     text file_of(const entry_name& name, const frame_source& source) {
-        if (name.line == 0) return {};
+        if (name.line == 0) return no_text();
         // A split unit has no lines of its own.
         const debug_unit* unit =
             &source.names == &names() ? units().unit_of_entry(name.unit) : nullptr;

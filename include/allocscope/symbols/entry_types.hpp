@@ -66,7 +66,7 @@ public:
             const std::uint16_t tag = is_variable ? read(scope).tag : std::uint16_t{0};
             const found_type found = look_up(scope, first, wanted);
             if (found.count != 0) {
-                if (found.count != 1) return {};
+                if (found.count != 1) return no_text();
                 const std::uint64_t type = member_type(found.type, name, first);
                 return spelled(is_element ? object_of(type, true) : type, 0);
             }
@@ -77,7 +77,7 @@ public:
                 unit = 0;
             }
         }
-        return {};
+        return no_text();
     }
 
     // What a function makes whose own name is `own`: its class if it is a constructor, or else what
@@ -90,14 +90,14 @@ public:
         const std::uint64_t made = function;
         for (int links = 0; links < most_links && function != 0; ++links) {
             const entry_facts facts = read(function);
-            if (facts.tag == 0) return {};
+            if (facts.tag == 0) return no_text();
             if (name.empty()) name = facts.name;
             if (facts.has_type) result = facts.type;
             last = function;
             function = facts.more;
         }
         const debug_unit* unit = last != 0 ? units_.unit_of_entry(last) : nullptr;
-        if (unit == nullptr || (!own.empty() && part_before(name, '<') != own)) return {};
+        if (unit == nullptr || (!own.empty() && part_before(name, '<') != own)) return no_text();
         if (result != 0) return own.empty() ? text{} : spelled(result, 0);
         const std::uint64_t around = entry_around(*unit, last);
         const entry_facts outer = read(around);
@@ -106,7 +106,7 @@ public:
         if (is_constructor) return spelled(around, 0);
         // With -g1 no entry describes the class, but the name of the function has it.
         const entry_name whole = names_.of(made);
-        if (!is_special_member(whole.linkage)) return {};
+        if (!is_special_member(whole.linkage)) return no_text();
         const std::size_t end = whole.function.find(joined(memory_, "::", name, "("));
         const text path = end != text::npos ? whole.function.substr(0, end) : text{};
         const bool is_instance_of =
@@ -283,7 +283,7 @@ private:
     // The type as a demangler writes it.
     text spelled(std::uint64_t type, int depth) {
         using namespace detail::dwarf;
-        if (depth == most_links) return {};
+        if (depth == most_links) return no_text();
         const entry_facts facts = read(type);
         const char* mark = nullptr;
         switch (facts.tag) {
@@ -313,7 +313,7 @@ private:
                 if (facts.name.empty()) return spelled(facts.completed(), depth + 1);
                 return lacks_arguments(type, facts) ? text{} : whole_name(type);
             default:
-                return {};
+                return no_text();
         }
         const text target = facts.has_type ? spelled(facts.type, depth + 1) : text{"void"};
         if (mark == nullptr && target.empty()) return whole_name(type);
@@ -324,7 +324,7 @@ private:
     // The name with its scopes; "" if one of them has no name, or is named in another unit.
     text whole_name(std::uint64_t type) {
         const detail::dwarf_unit& unit = units_.unit_of_entry(type)->header;
-        if (unit.type_entry != 0 && (unit.type_entry | unit.file) != type) return {};
+        if (unit.type_entry != 0 && (unit.type_entry | unit.file) != type) return no_text();
         const text name = names_.of(type).function;
         return name.contains("{unnamed type}") ? text{} : name;
     }

@@ -63,7 +63,7 @@ public:
 
     // The whole path of a file by its number in this program; "" when there is no such number.
     text path_of(std::uint64_t file, kept_texts& texts) const {
-        if (file >= files_.size()) return {};
+        if (file >= files_.size()) return no_text();
         file_entry& entry = files_[file];
         return entry.path.empty() ? make_path(entry, texts) : entry.path;
     }
@@ -182,9 +182,9 @@ ALLOCSCOPE_NOINLINE const line_table::row* line_table::row_range::last_before(
 
 // A relative name is relative to its directory; a relative directory to that of the compilation.
 ALLOCSCOPE_SLOW_PATH text line_table::make_path(file_entry& entry, kept_texts& texts) const {
-    if (entry.name == nullptr) return {};
+    if (entry.name == nullptr) return no_text();
     const text name = short_text(entry.name);
-    if (name.empty()) return {};
+    if (name.empty()) return no_text();
     text inner;
     if (entry.directory < directories_.size() && directories_[entry.directory] != nullptr) {
         inner = short_text(directories_[entry.directory]);

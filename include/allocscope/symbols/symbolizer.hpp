@@ -77,7 +77,7 @@ public:
     text data_symbol_at(std::uint64_t address, arena& memory,
                         const detail::met_module* home = nullptr) {
         const code_owner owner = owner_of(address, home);
-        if (owner.object == nullptr) return {};
+        if (owner.object == nullptr) return no_text();
         return owner.object->data_symbol_at(address - owner.base, memory);
     }
 
@@ -87,7 +87,7 @@ public:
     text function_symbol_at(std::uint64_t address, arena& memory,
                             const detail::met_module* home = nullptr) {
         const code_owner owner = owner_of(address, home);
-        if (owner.object == nullptr) return {};
+        if (owner.object == nullptr) return no_text();
         return owner.object->function_symbol_at(address - owner.base, memory);
     }
 
@@ -217,7 +217,7 @@ public:
         }
         const code_owner owner = inside != 0 ? owner_of(inside, home) : code_owner{};
         const std::uint64_t begin = owner.object != nullptr ? owner.object->address_of("main") : 0;
-        if (begin == 0) return {};
+        if (begin == 0) return no_text();
         const code_location& location = resolve(owner.base + begin, home);
         return location.frames.empty() ? text{} : location.frames.back().file;
     }

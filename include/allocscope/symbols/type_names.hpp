@@ -80,7 +80,7 @@ public:
         std::size_t scope_bytes = 0;
         for (const named_type* type = all(name); type != nullptr; type = type->next) {
             if (type->qualified.empty()) {
-                if (may_be_within(type->within, function)) return {};
+                if (may_be_within(type->within, function)) return no_text();
                 continue;
             }
             text scope = type->qualified.substr(0, type->qualified.size() - name.size());
@@ -106,7 +106,7 @@ public:
         for (const named_type* type = first; type != nullptr; type = type->next) {
             const bool is_same = type->qualified == first->qualified;
             if (!is_same && !(is_seen(*type, name, function) && is_seen(*first, name, function))) {
-                return {};
+                return no_text();
             }
         }
         return first != nullptr ? first->qualified : text{};
@@ -208,7 +208,7 @@ private:
     ALLOCSCOPE_NOINLINE static text scopes_of(debug_units& units, std::uint64_t signature) {
         const std::uint64_t entry = units.entry_of_type(signature);
         const debug_unit* const unit = units.unit_of_entry(entry);
-        if (entry == 0 || unit == nullptr) return {};
+        if (entry == 0 || unit == nullptr) return no_text();
         const std::uint64_t declared = read_facts(*unit, entry).more;
         std::size_t at = entry_names::enclosing(*unit, declared != 0 ? declared : entry);
         text path;

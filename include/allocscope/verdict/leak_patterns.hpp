@@ -94,7 +94,7 @@ public:
 private:
     static text trimmed(const text& line) noexcept {
         const std::size_t begin = line.find_first_not_of(" \t\r");
-        if (begin == text::npos) return {};
+        if (begin == text::npos) return no_text();
         return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
     }
 

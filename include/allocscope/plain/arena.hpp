@@ -58,7 +58,7 @@ ALLOCSCOPE_INLINE bool is_done_with_memory(const Work& work) {
 
 class arena {
 public:
-    constexpr arena() noexcept = default;
+    ALLOCSCOPE_NOINLINE arena() noexcept {}
     ~arena() { release(); }
     arena(const arena&) = delete;
     arena& operator=(const arena&) = delete;

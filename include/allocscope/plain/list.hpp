@@ -142,7 +142,7 @@ public:
     ALLOCSCOPE_INLINE T& push_back(const T& value) {
         static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
         static_assert(alignof(T) <= 16, "an arena aligns to 16 bytes");
-        if constexpr (sizeof(T) > 4 * sizeof(void*)) {  // one function for all of these
+        if constexpr (sizeof(T) > 2 * sizeof(void*)) {  // one function for all of these
             return *static_cast<T*>(copy_to_list(raw_, &value, sizeof(T)));
         } else {
             const T kept = value;  // it may be one of ours, and move

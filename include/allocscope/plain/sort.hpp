@@ -18,6 +18,7 @@
 #include <allocscope/plain/list.hpp>
 
 #include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
 #include <cstring>  // memcpy
 
 ALLOCSCOPE_MILD_BEGIN
@@ -95,6 +96,29 @@ ALLOCSCOPE_INLINE void sort(T* values, std::size_t count, const Less& less, aren
 template <class T, class Less>
 ALLOCSCOPE_INLINE void sort(list<T>& values, const Less& less) {
     if (values.size() > 1) sort(values.data(), values.size(), less, values.memory());
+}
+
+// Of values that are sorted by the number with which each begins: how many have one below `bound`.
+ALLOCSCOPE_NOINLINE std::size_t count_below(const void* values, std::size_t count,
+                                            std::size_t value_bytes, std::uint64_t bound) noexcept {
+    std::size_t begin = 0;
+    while (count > 0) {
+        const std::size_t half = count / 2;
+        std::uint64_t number = 0;
+        std::memcpy(&number, static_cast<const char*>(values) + (begin + half) * value_bytes,
+                    sizeof number);
+        if (number < bound) {
+            begin += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return begin;
+}
+template <class T>
+ALLOCSCOPE_INLINE std::size_t count_below(const list<T>& sorted, std::uint64_t bound) noexcept {
+    return count_below(sorted.data(), sorted.size(), sizeof(T), bound);
 }
 
 // Index of the first of `count` values for which `is_before` is false. It must be true for all

@@ -28,7 +28,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t
 
-ALLOCSCOPE_MILD_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
@@ -37,22 +37,6 @@ struct scope_change {
     std::size_t at;
     std::size_t scope;
 };
-
-// The scope of a token in a block; 0: it is before all changes.
-ALLOCSCOPE_NOINLINE std::size_t scope_behind(const list<scope_change>& changes,
-                                             std::size_t at) noexcept {
-    const std::size_t behind = partition_point(
-        changes.data(), changes.size(), [&](const scope_change& each) { return each.at < at; });
-    return behind == 0 ? 0 : changes[behind - 1].scope;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_MILD_END
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
 
 struct template_header {
     list<text> parameters;  // "" if it has no name
@@ -138,7 +122,10 @@ public:
     }
 
     // The scope of a token in a block. Call it after see() has taken all tokens.
-    std::size_t scope_of(std::size_t at) const noexcept { return scope_behind(changes_, at); }
+    std::size_t scope_of(std::size_t at) const noexcept {
+        const std::size_t behind = count_below(changes_, at);
+        return behind == 0 ? 0 : changes_[behind - 1].scope;
+    }
 
     // Whether the tokens after a template header are being read: they declare the template.
     ALLOCSCOPE_INLINE bool is_behind_header() const noexcept { return !pending_.empty(); }

@@ -117,9 +117,7 @@ ALLOCSCOPE_NOINLINE call_sites::site call_sites::read_site(const debug_units& un
 
 ALLOCSCOPE_NOINLINE std::uint64_t call_sites::called_before(
     std::uint64_t return_address) const noexcept {
-    const std::size_t at = partition_point(sites_.data(), sites_.size(), [&](const site& each) {
-        return each.behind < return_address;
-    });
+    const std::size_t at = count_below(sites_, return_address);
     return at < sites_.size() && sites_[at].behind == return_address ? sites_[at].called : 0;
 }
 

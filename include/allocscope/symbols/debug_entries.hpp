@@ -181,9 +181,7 @@ ALLOCSCOPE_NOINLINE abbreviation_table::abbreviation_table(arena& memory, detail
 
 ALLOCSCOPE_NOINLINE const abbreviation* abbreviation_table::find_odd(
     std::uint64_t code) const noexcept {
-    const std::size_t at =
-        partition_point(shapes_.data(), shapes_.size(),
-                        [&](const abbreviation& shape) { return shape.code < code; });
+    const std::size_t at = count_below(shapes_, code);
     return at < shapes_.size() && shapes_[at].code == code ? &shapes_[at] : nullptr;
 }
 

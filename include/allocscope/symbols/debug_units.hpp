@@ -278,11 +278,11 @@ ALLOCSCOPE_NOINLINE debug_unit* debug_units::unit_of_entry(std::uint64_t referen
         const bool is_there = file_ == 0 && supplement_ != nullptr;
         return is_there ? supplement_->unit_of_entry(reference) : nullptr;
     }
-    const std::size_t at =
-        partition_point(units_.data(), units_.size(),
-                        [&](const debug_unit& unit) { return unit.header.end <= offset; });
-    if (at == units_.size() || offset < units_[at].header.first_entry) return nullptr;
-    return load(units_[at]);
+    const std::size_t behind = count_below(units_, offset + 1);
+    if (behind == 0) return nullptr;
+    debug_unit& unit = units_[behind - 1];
+    const bool is_in_unit = offset >= unit.header.first_entry && offset < unit.header.end;
+    return is_in_unit ? load(unit) : nullptr;
 }
 
 ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& scratch,

@@ -93,9 +93,7 @@ public:
     // The number + 1 of the innermost scope around an entry; 0: none.
     static std::size_t enclosing(const debug_unit& unit, std::uint64_t entry) {
         entry &= ~detail::dwarf_in_supplement;
-        std::size_t number =
-            partition_point(unit.scopes.data(), unit.scopes.size(),
-                            [&](const entry_scope& scope) { return scope.begin < entry; });
+        std::size_t number = count_below(unit.scopes, entry);
         while (number != 0 && unit.scopes[number - 1].end <= entry) {
             number = unit.scopes[number - 1].parent;
         }

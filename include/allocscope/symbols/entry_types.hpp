@@ -216,8 +216,7 @@ private:
         }
     }
 
-    static ALLOCSCOPE_INLINE std::uint64_t entry_around(const debug_unit& unit,
-                                                        std::uint64_t entry) {
+    static std::uint64_t entry_around(const debug_unit& unit, std::uint64_t entry) {
         const std::size_t number = entry_names::enclosing(unit, entry);
         return number != 0 ? unit.scopes[number - 1].begin | unit.header.file : 0;
     }

@@ -148,11 +148,9 @@ inline seen_window look_at_leaks(check_block& made, arena& scratch, const check_
 }
 
 // Checks that what is alive and not expected is within the limits.
-inline check_data* check_leaks_of(arena& scratch, const check_request& asked,
+inline check_data* check_leaks_of(check_block& made, arena& scratch, const check_request& asked,
                                   const leak_patterns& expected, const char* name) {
-    const allocation_counts counts = counts_now(asked.window);
-    check_block made{counts};
-    made.set_unexpected(counts.live_objects(), counts.live_bytes());
+    const allocation_counts& counts = made.counts();
     // Some of the live objects may be expected by name. So if a least is set, only the rows tell
     // whether it is reached.
     const bool wants_leaks = asked.limits.live_objects.least != 0;
@@ -172,13 +170,10 @@ inline check_data* check_leaks_of(arena& scratch, const check_request& asked,
 
 // Checks repeated runs. Before the last run it only finds out how much is alive and not expected.
 // After the last run it checks that what each run added is within the limits.
-inline check_data* check_runs_of(arena& scratch, const check_request& asked,
+inline check_data* check_runs_of(check_block& made, arena& scratch, const check_request& asked,
                                  const leak_patterns& expected, const char* name) {
-    const allocation_counts counts = counts_now(asked.window);
-    check_block made{counts};
-    made.set_unexpected(counts.live_objects(), counts.live_bytes());
     const bool is_one_run = asked.runs == 0;
-    if (is_one_run && counts.live_objects() == 0) return made.finish();
+    if (is_one_run && made.counts().live_objects() == 0) return made.finish();
     if (!is_one_run && !has_leaked(asked, asked.added_objects, asked.added_bytes)) {
         return passed_unless_lost(made, name);
     }
@@ -188,6 +183,18 @@ inline check_data* check_runs_of(arena& scratch, const check_request& asked,
     // What every run added are as many objects as there were runs.
     return failed(made, scratch, seen, asked.added_objects <= asked.limits.live_objects.most, name,
                   asked.runs);
+}
+
+inline check_data* check_what_is_alive(arena& scratch, const check_request& asked,
+                                       const char* name) {
+    leak_patterns expected{scratch};
+    text_out problem{scratch};
+    expected.read(asked.expected, problem);  // it was checked when the leak check was made
+    const allocation_counts counts = counts_now(asked.window);
+    check_block made{counts};
+    made.set_unexpected(counts.live_objects(), counts.live_bytes());
+    return asked.kind == check_kind::leaks ? check_leaks_of(made, scratch, asked, expected, name)
+                                           : check_runs_of(made, scratch, asked, expected, name);
 }
 
 inline check_data* rows_of_allocated(arena& scratch, const check_request& asked) {
@@ -219,11 +226,7 @@ inline check_data* check_now(arena& scratch, const check_request& asked) {
     }
     if (asked.kind == check_kind::allocated_rows) return rows_of_allocated(scratch, asked);
     if (asked.kind == check_kind::budget) return check_budget_of(scratch, asked, name);
-    leak_patterns expected{scratch};
-    text_out problem{scratch};
-    expected.read(asked.expected, problem);  // it was checked when the leak check was made
-    return asked.kind == check_kind::leaks ? check_leaks_of(scratch, asked, expected, name)
-                                           : check_runs_of(scratch, asked, expected, name);
+    return check_what_is_alive(scratch, asked, name);
 }
 
 // Null if memory was refused.

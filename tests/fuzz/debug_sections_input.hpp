@@ -34,7 +34,7 @@ inline int debug_sections_input(const std::uint8_t* data, std::size_t size) {
             static_cast<void>(object.find_folded(address, callee, meant));
         }
     }
-    static_cast<void>(object.data_symbol_at(0x3000, kept));
+    static_cast<void>(object.symbol_at(symbolize::symbol_kind::data, 0x3000, kept));
     static_cast<void>(object.address_of("main"));
     return 0;
 }

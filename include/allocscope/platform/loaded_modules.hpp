@@ -30,7 +30,7 @@ struct module_generation {
     std::uint64_t loads = 0;
     std::uint64_t unloads = 0;
     bool is_known = false;
-    ALLOCSCOPE_INLINE bool equals(const module_generation& other) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool equals(const module_generation& other) const noexcept {
         return loads == other.loads && unloads == other.unloads;
     }
 };

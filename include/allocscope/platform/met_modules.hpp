@@ -48,7 +48,9 @@ struct met_module {
     std::uint32_t number;       // from 1
     bool has_build_id;
 
-    bool holds(std::uintptr_t address) const noexcept { return address - start < size; }
+    ALLOCSCOPE_PURE bool holds(std::uintptr_t address) const noexcept {
+        return address - start < size;
+    }
     ALLOCSCOPE_INLINE std::uint64_t tag() const noexcept { return module_tag(start, fingerprint); }
 };
 

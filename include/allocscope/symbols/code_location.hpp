@@ -64,7 +64,7 @@ public:
         }
     }
 
-    std::size_t count() const noexcept { return count_; }
+    ALLOCSCOPE_PURE std::size_t count() const noexcept { return count_; }
 
     // The number of the place; count(): it is none of them. Asked for every row of a function.
     std::size_t find(std::uint32_t line, std::uint32_t column) const noexcept {
@@ -110,7 +110,7 @@ ALLOCSCOPE_HIDDEN inline constexpr const char* names_of_system_libraries[] = {
 // Whether a file is a library of the C and C++ implementation, or of a compiler's runtime, or the
 // loader, by its name. No row needs a line of these, so their debug information is not read even if
 // it is installed.
-inline bool is_system_library(const text& path) noexcept {
+ALLOCSCOPE_PURE inline bool is_system_library(const text& path) noexcept {
     const text file = file_name_of(path);
     for (const char* name : names_of_system_libraries) {
         if (file.starts_with(name)) return true;
@@ -120,7 +120,7 @@ inline bool is_system_library(const text& path) noexcept {
 
 // Whether a file is a header of libstdc++ or libc++. Everything in such a header belongs to the
 // library, even a function whose scope is missing in the debug information.
-inline bool is_standard_header(const text& file) noexcept {
+ALLOCSCOPE_PURE inline bool is_standard_header(const text& file) noexcept {
     // This is asked several times for each frame, and few paths have a '+'.
     return file.find('+') != text::npos && file.contains("/include/c++/");
 }

@@ -203,9 +203,9 @@ public:
     ALLOCSCOPE_INLINE std::uint64_t offset() const noexcept { return offset_; }
     // The offset after the value that was read last.
     ALLOCSCOPE_INLINE std::uint64_t at() const noexcept { return in_.at(); }
-    const abbreviation* shape() const noexcept { return shape_; }
+    ALLOCSCOPE_PURE const abbreviation* shape() const noexcept { return shape_; }
     // 0 for the first entry, 1 for its children. The empty entry after children has their depth.
-    std::int64_t depth() const noexcept { return depth_; }
+    ALLOCSCOPE_PURE std::int64_t depth() const noexcept { return depth_; }
 
     // Skips the children of the entry, the last of which ends at `end`. The empty entry is next.
     void skip_children(std::uint64_t end) noexcept {

@@ -243,16 +243,14 @@ public:
         return true;
     }
 
-    // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
-    ALLOCSCOPE_INLINE text data_symbol_at(std::uint64_t linked_address, arena& memory) {
+    // The demangled name of the function, or of the variable, vtable or typeinfo, that holds the
+    // address, from the symbol table alone; "" none.
+    text symbol_at(symbol_kind kind, std::uint64_t linked_address, arena& memory) {
         if (!is_readable()) return no_text();
-        return copy_of(memory, name_of(symbols().object_at(linked_address).name).readable);
-    }
-
-    // The demangled function that holds the address, from the symbol table alone; "" none.
-    ALLOCSCOPE_INLINE text function_symbol_at(std::uint64_t linked_address, arena& memory) {
-        if (!is_readable()) return no_text();
-        return copy_of(memory, name_of(symbols().function_at(linked_address).name).readable);
+        const found_symbol found = kind == symbol_kind::function
+                                       ? symbols().function_at(linked_address)
+                                       : symbols().object_at(linked_address);
+        return copy_of(memory, name_of(found.name).readable);
     }
 
 private:

@@ -147,6 +147,9 @@ private:
         return header.abbreviations << 8U | sizes;
     }
 
+    debug_units(arena& memory, const detail::dwarf_sections& sections, std::uint64_t lowest_code,
+                std::uint64_t file);
+
     void read_units(const debug_unit* skeleton);
     void read_first_entry(debug_unit& unit, arena& scratch, step_budget& budget,
                           step_budget& abbreviation_budget);
@@ -205,16 +208,21 @@ ALLOCSCOPE_NOINLINE detail::dwarf_sections debug_units::read_sections(arena& mem
     return sections;
 }
 
-ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& object,
-                                             std::uint64_t file)
+ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const detail::dwarf_sections& sections,
+                                             std::uint64_t lowest_code, std::uint64_t file)
     : memory_(memory),
-      sections_(read_sections(memory, object, {}, file == 0)),
-      lowest_code_(object.lowest_code()),
+      sections_(sections),
+      lowest_code_(lowest_code),
       file_(file),
       units_(memory),
       by_address_(memory),
       types_(memory),
-      abbreviations_(memory) {
+      abbreviations_(memory) {}
+
+ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& object,
+                                             std::uint64_t file)
+    : debug_units(memory, read_sections(memory, object, {}, file == 0), object.lowest_code(),
+                  file) {
     const auto supplement_of = readers_of_rare_forms.supplement_of;
     if (file == 0 && supplement_of != nullptr) supplement_ = supplement_of(memory, object);
     if (supplement_ != nullptr) sections_.supplement_strings = supplement_->sections_.strings;
@@ -225,13 +233,7 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& 
 // the split sections.
 ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const detail::dwarf_sections& split,
                                              const debug_units& whole, const debug_unit& skeleton)
-    : memory_(memory),
-      sections_(split),
-      lowest_code_(whole.lowest_code_),
-      units_(memory),
-      by_address_(memory),
-      types_(memory),
-      abbreviations_(memory) {
+    : debug_units(memory, split, whole.lowest_code_, 0) {
     sections_.addresses = whole.sections_.addresses;
     sections_.ranges = whole.sections_.ranges;
     read_units(&skeleton);

@@ -61,7 +61,7 @@ ALLOCSCOPE_HIDDEN inline constexpr const char* marks_of_special_members[] = {
 // that the debug information calls artificial have lines of the user's: what initialises a file's
 // globals, the body of a coroutine, the body of a lambda. A lambda in a constructor has the
 // constructor's name in front of its own, which ends with "_cl", the call.
-inline bool is_special_member(text linkage) noexcept {
+ALLOCSCOPE_PURE inline bool is_special_member(text linkage) noexcept {
     const std::size_t call = linkage.rfind(text{"_cl"});
     const bool is_call = call != text::npos && linkage.substr(call + 3).find_first_of("EI") == 0;
     if (is_call) linkage.remove_prefix(call);

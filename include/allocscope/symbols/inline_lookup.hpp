@@ -86,7 +86,7 @@ public:
     std::size_t innermost_at(std::uint64_t address) const noexcept;
 
     // The first address at or after `least` that belongs to the call with number - 1.
-    std::uint64_t begin_of(std::size_t number, std::uint64_t least) const noexcept;
+    ALLOCSCOPE_PURE std::uint64_t begin_of(std::size_t number, std::uint64_t least) const noexcept;
 
     const inlined_call& operator[](std::size_t number) const noexcept { return calls_[number]; }
     ALLOCSCOPE_INLINE std::size_t size() const noexcept { return calls_.size(); }

@@ -55,7 +55,9 @@ public:
         std::uint64_t address = 0;    // of the first row
         std::size_t* last = nullptr;  // an answer of partition_point_near()
 
-        std::uint64_t address_of(const row& of) const noexcept { return address + of.distance; }
+        ALLOCSCOPE_PURE std::uint64_t address_of(const row& of) const noexcept {
+            return address + of.distance;
+        }
         // The last of the rows at or before the address; null: none.
         const row* last_before(std::uint64_t wanted) const noexcept;
     };

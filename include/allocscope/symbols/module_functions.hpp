@@ -35,7 +35,7 @@ ALLOCSCOPE_HIDDEN inline constexpr const char* names_of_malloc_family[] = {
     "aligned_alloc", "memalign", "strdup",  "strndup"};
 
 // Whether a demangled name is that of operator new, or of one of malloc's family.
-inline bool is_allocating(const text& name) noexcept {
+ALLOCSCOPE_PURE inline bool is_allocating(const text& name) noexcept {
     for (const char* each : names_of_malloc_family) {
         if (name == each) return true;
     }
@@ -61,7 +61,7 @@ public:
         const address_range* range = nullptr;  // null: the address is in no function that is known
         entry_names* names = nullptr;          // by the entries of the unit
 
-        ALLOCSCOPE_INLINE bool begins_at(std::uint64_t address) const {
+        ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool begins_at(std::uint64_t address) const {
             return range != nullptr && range->low == address;
         }
     };

@@ -44,7 +44,7 @@ struct loaded_module {
     std::uint64_t inode = 0;        // of the mapped file; looked up if there is no id
     text loader_path;               // zero-terminated
 
-    ALLOCSCOPE_INLINE bool holds(std::uint64_t address) const {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool holds(std::uint64_t address) const {
         return address >= low && address < high;
     }
     ALLOCSCOPE_INLINE bool is_same(const loaded_module& other) const {

@@ -128,7 +128,7 @@ public:
     }
 
     // Whether all code of an inlined call lies behind the address.
-    bool begins_behind(std::size_t call) const {
+    ALLOCSCOPE_PURE bool begins_behind(std::size_t call) const {
         return calls_.begin_of(call, function_.low) > rows_.address_of(*at_);
     }
 
@@ -178,7 +178,7 @@ public:
 private:
     static constexpr std::size_t most_rows = 256;
 
-    bool is_inside(std::size_t inner, std::size_t outer) const {
+    ALLOCSCOPE_PURE bool is_inside(std::size_t inner, std::size_t outer) const {
         while (inner != outer && inner != 0) inner = calls_[inner - 1].parent;
         return inner == outer;
     }

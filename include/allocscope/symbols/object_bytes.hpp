@@ -39,22 +39,18 @@ struct named_section {
 
 class object_bytes {
 public:
-    // Everything is read from `file`, which must stay valid.
-    object_bytes(arena& memory, detail::byte_view file)
-        : memory_(file), file_bytes_(file.size), sections_(memory) {
-        read_tables(memory);
-    }
-
-    // The path must stay valid.
-    object_bytes(arena& memory, const char* path) : path_(path), sections_(memory) {
-        {
-            const detail::file_reader file{path};
-            if (!file.is_open()) return;
-            identity_ = file.identity();
+    // Reads the file at the path, or what is in `file` if the path is null. Both must stay valid.
+    object_bytes(arena& memory, const char* path, detail::byte_view file = {})
+        : path_(path), memory_(file), file_bytes_(file.size), sections_(memory) {
+        if (path != nullptr) {
+            const detail::file_reader opened{path};
+            if (!opened.is_open()) return;
+            identity_ = opened.identity();
+            file_bytes_ = identity_.size_bytes;
         }
-        file_bytes_ = identity_.size_bytes;
         read_tables(memory);
     }
+    object_bytes(arena& memory, detail::byte_view file) : object_bytes(memory, nullptr, file) {}
 
     ALLOCSCOPE_INLINE bool is_readable() const { return header_.is_valid; }
     // Null if the file is in memory.

@@ -253,8 +253,7 @@ private:
     // A file that was replaced between two readings is not believed either.
     void open() {
         if (parts_ != nullptr) return;
-        object_bytes& object = path_ == nullptr ? *memory_.make<object_bytes>(memory_, file_)
-                                                : *memory_.make<object_bytes>(memory_, path_);
+        object_bytes& object = *memory_.make<object_bytes>(memory_, path_, file_);
         parts_ = memory_.make<parts>(memory_, object);
         if (!was_open_) identity_ = object.identity();
         was_open_ = object.is_readable();

@@ -32,6 +32,8 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
+enum class symbol_kind { function, data };
+
 struct found_symbol {
     const char* name = nullptr;  // mangled; null when there is none; lives as long as the index
     std::uint64_t offset = 0;

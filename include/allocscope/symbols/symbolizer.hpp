@@ -74,21 +74,17 @@ public:
 
     // The demangled name of the variable, vtable or typeinfo around an address, as in "vtable for
     // widget"; "" if there is none.
-    text data_symbol_at(std::uint64_t address, arena& memory,
-                        const detail::met_module* home = nullptr) {
-        const code_owner owner = owner_of(address, home);
-        if (owner.object == nullptr) return no_text();
-        return owner.object->data_symbol_at(address - owner.base, memory);
+    ALLOCSCOPE_INLINE text data_symbol_at(std::uint64_t address, arena& memory,
+                                          const detail::met_module* home = nullptr) {
+        return symbol_at(symbol_kind::data, address, memory, home);
     }
 
     // The demangled function around an address, from the symbol table alone; "" if there is none.
     // It reads no debug information, and knows nothing about inlined calls. Subtract 1 from return
     // addresses.
-    text function_symbol_at(std::uint64_t address, arena& memory,
-                            const detail::met_module* home = nullptr) {
-        const code_owner owner = owner_of(address, home);
-        if (owner.object == nullptr) return no_text();
-        return owner.object->function_symbol_at(address - owner.base, memory);
+    ALLOCSCOPE_INLINE text function_symbol_at(std::uint64_t address, arena& memory,
+                                              const detail::met_module* home = nullptr) {
+        return symbol_at(symbol_kind::function, address, memory, home);
     }
 
     // Where a function ended with a jump.
@@ -322,14 +318,21 @@ private:
                                       : link_end::unknown;
     }
 
-    static bool begins_at(const code_location& location, const code_owner& in,
-                          const code_target& at) noexcept {
+    ALLOCSCOPE_PURE static bool begins_at(const code_location& location, const code_owner& in,
+                                          const code_target& at) noexcept {
         return in.base + at.address == location.address - location.symbol_offset &&
                in.path == location.module;
     }
 
     // Addresses of user space are below it.
     static constexpr std::uint64_t first_key = std::uint64_t{1} << 48U;
+
+    text symbol_at(symbol_kind kind, std::uint64_t address, arena& memory,
+                   const detail::met_module* home) {
+        const code_owner owner = owner_of(address, home);
+        if (owner.object == nullptr) return no_text();
+        return owner.object->symbol_at(kind, address - owner.base, memory);
+    }
 
     code_location& made_in(arena& memory, std::uint64_t address, const detail::met_module* home) {
         auto* location = memory.make<code_location>();

@@ -221,7 +221,7 @@ private:
     }
 
     // "app::" encloses "app::run", and so does "app::(anonymous namespace)::".
-    static bool is_around(text scope, text function) noexcept {
+    ALLOCSCOPE_PURE static bool is_around(text scope, text function) noexcept {
         constexpr text unnamed = "(anonymous namespace)::";
         while (!scope.empty()) {
             text& shorter = scope.starts_with(unnamed) ? scope : function;
@@ -237,13 +237,14 @@ private:
         return true;
     }
 
-    static bool is_seen(const named_type& type, const text& name, const text& function) noexcept {
+    ALLOCSCOPE_PURE static bool is_seen(const named_type& type, const text& name,
+                                        const text& function) noexcept {
         if (type.qualified.empty() || function.empty()) return false;
         return is_around(type.qualified.substr(0, type.qualified.size() - name.size()), function);
     }
 
     // A type in a template or a function is meant only there. Some scopes have no names.
-    static bool may_be_within(const text& scope, const text& function) noexcept {
+    ALLOCSCOPE_PURE static bool may_be_within(const text& scope, const text& function) noexcept {
         return scope.empty() || scope.ends_with("::") || scope.contains("::::") ||
                is_around(scope, function);
     }

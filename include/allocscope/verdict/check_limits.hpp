@@ -103,8 +103,8 @@ inline void write_leak_headline(text_out& out, const check_request& asked, const
 }
 
 // Whether the check fails: too much is alive, or less than a `least`, which requires leaks.
-inline bool has_leaked(const check_request& asked, std::uint64_t objects,
-                       std::uint64_t bytes) noexcept {
+ALLOCSCOPE_PURE inline bool has_leaked(const check_request& asked, std::uint64_t objects,
+                                       std::uint64_t bytes) noexcept {
     return objects > asked.limits.live_objects.most || bytes > asked.limits.live_bytes.most ||
            objects < asked.limits.live_objects.least;
 }

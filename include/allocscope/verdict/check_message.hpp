@@ -97,7 +97,8 @@ inline void write_row_place(text_out& out, const snapshot::row& row) {
     }
 }
 
-ALLOCSCOPE_INLINE bool is_same_call(const snapshot::frame& a, const snapshot::frame& b) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_same_call(const snapshot::frame& a,
+                                                    const snapshot::frame& b) noexcept {
     return a.line == b.line && std::strcmp(a.file, b.file) == 0 &&
            std::strcmp(a.function, b.function) == 0;
 }

@@ -29,7 +29,7 @@ namespace detail {
 // Whether `pattern`, in which * stands for any text, fits all of `whole`. The time is linear in
 // most cases. The worst case is the product of both lengths, because the last * takes one more byte
 // at each attempt.
-inline bool fits_whole(const text& pattern, const text& whole) noexcept {
+ALLOCSCOPE_PURE inline bool fits_whole(const text& pattern, const text& whole) noexcept {
     std::size_t at = 0;
     std::size_t in = 0;
     std::size_t star = text::npos;

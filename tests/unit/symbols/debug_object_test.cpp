@@ -36,6 +36,7 @@ using allocscope::symbolize::code_location;
 using allocscope::symbolize::debug_object;
 using allocscope::symbolize::kept_texts;
 using allocscope::symbolize::object_bytes;
+using allocscope::symbolize::symbol_kind;
 
 struct expected_frame {
     std::string linkage_name;
@@ -182,7 +183,8 @@ TEST_CASE("debug_object: data symbols are found by any address inside them") {
     debug_object& object = file.object;
     std::size_t found = 0;
     for (std::uint64_t address = 0; address < 0x8000; ++address) {
-        if (object.data_symbol_at(address, file.kept) == "vtable for shop::cart") ++found;
+        if (object.symbol_at(symbol_kind::data, address, file.kept) == "vtable for shop::cart")
+            ++found;
     }
     CHECK(found == 40);
 }
@@ -304,8 +306,8 @@ TEST_CASE("debug_object: a file with another build id than the module is not bel
     replaced.resolve(address, nameless);
     CHECK(nameless.frames.empty());
     CHECK(nameless.symbol.empty());
-    CHECK(replaced.data_symbol_at(address, kept).empty());
-    CHECK(replaced.function_symbol_at(address, kept).empty());
+    CHECK(replaced.symbol_at(symbol_kind::data, address, kept).empty());
+    CHECK(replaced.symbol_at(symbol_kind::function, address, kept).empty());
 
     debug_object without_id{texts, path.c_str(), allocscope::symbolize::expected_file{}};
     code_location trusted;

@@ -25,6 +25,7 @@ using allocscope::symbolize::debug_object;
 using allocscope::symbolize::kept_texts;
 using allocscope::symbolize::named_section;
 using allocscope::symbolize::object_bytes;
+using allocscope::symbolize::symbol_kind;
 
 const char* const fixture_names[] = {"gcc_dwarf5_o2.so",   "gcc_dwarf4_o2.so", "clang_dwarf5_o2.so",
                                      "clang_dwarf4_o2.so", "gcc_split.so",     "gcc_compressed.so"};
@@ -42,7 +43,7 @@ std::size_t ask_everything(const std::vector<std::uint8_t>& bytes, std::uint64_t
         frames += location.frames.size();
         REQUIRE(location.frames.size() < 300);
     }
-    frames += object.data_symbol_at(0x3000, kept).size();
+    frames += object.symbol_at(symbol_kind::data, 0x3000, kept).size();
     return frames;
 }
 

@@ -106,6 +106,10 @@ struct live_window {
     bool has_peak_details = false;
     list<std::uintptr_t> frames;
     list<family_sum> families;  // empty if there is only one family
+
+    const std::uintptr_t* frames_of(const live_site& site) const noexcept {
+        return frames.data() + site.first_frame;
+    }
 };
 
 // --- sites ---

@@ -262,8 +262,7 @@ inline list<named_stack*> name_stacks(name_book& book, const live_window& window
         if (i + 8 < window.sites.size()) {
             book.expect(window.sites[i + 4].hash, window.sites[i + 8].hash);
         }
-        stacks.push_back(
-            &name_stack(book, stack_of(site, window.frames.data() + site.first_frame), rule));
+        stacks.push_back(&name_stack(book, stack_of(site, window.frames_of(site)), rule));
     }
     if (book.has_new()) {
         settle_types(book, window, stacks);

@@ -133,7 +133,7 @@ inline void drop_expected_by_symbols(name_book& book, live_window& window,
     book.refresh();
     bool has_read = false;
     for (live_site& site : window.sites) {
-        const known_stack stack = stack_of(site, window.frames.data() + site.first_frame);
+        const known_stack stack = stack_of(site, window.frames_of(site));
         if (book.knows(stack, library_rule)) continue;
         has_read = true;
         arena& scratch = window.scratch;
@@ -169,7 +169,7 @@ ALLOCSCOPE_NOINLINE walked_stack* own_stack(arena& memory) {
 inline object_sum drop_first_use(live_window& window) {
     table<std::uint64_t, std::uintptr_t> known{window.scratch};
     for (const live_site& site : window.sites) {
-        const std::uintptr_t* addresses = window.frames.data() + site.first_frame;
+        const std::uintptr_t* addresses = window.frames_of(site);
         for (std::uint32_t i = 0; i < site.frame_count; ++i) known[addresses[i]];
     }
     bool is_any = false;
@@ -192,7 +192,7 @@ inline object_sum drop_first_use(live_window& window) {
     }
     object_sum dropped;
     for (live_site& site : window.sites) {
-        const std::uintptr_t* addresses = window.frames.data() + site.first_frame;
+        const std::uintptr_t* addresses = window.frames_of(site);
         for (std::uint32_t i = 0; i < site.frame_count && !site.is_expected; ++i) {
             site.is_expected = *known.find(addresses[i]) != 0;
         }
@@ -210,7 +210,7 @@ inline object_sum drop_expected(name_book& book, live_window& window, const leak
     if (asked.is_expected != nullptr) {
         const expected_beginnings& known = beginnings_of_process();
         for (live_site& site : window.sites) {
-            const std::uintptr_t* addresses = window.frames.data() + site.first_frame;
+            const std::uintptr_t* addresses = window.frames_of(site);
             site.is_expected = known.fits(asked, addresses, site.frame_count);
         }
         drop_expected_sites(window);

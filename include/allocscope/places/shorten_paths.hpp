@@ -61,14 +61,10 @@ inline std::size_t common_directory(const list<text>& paths, bool is_absolute) n
     bool is_first = true;
     for (const text path : paths) {
         if (path.empty() || path.starts_with("/") != is_absolute) continue;
-        if (is_first) shared = path;
+        shared = shared_folder(is_first ? path : shared, path);
         is_first = false;
-        std::size_t same = 0;
-        while (same < shared.size() && same < path.size() && shared[same] == path[same]) ++same;
-        shared = shared.substr(0, same);
     }
-    const std::size_t slash = shared.rfind('/');
-    return slash == text::npos || slash == 0 ? 0 : slash + 1;
+    return shared.size() == 1 ? 0 : shared.size();  // "/" is not cut off
 }
 
 // Changes the paths in place; "" stays "", and equal files get equal names.
@@ -76,9 +72,12 @@ inline void shorten_paths(arena& memory, list<text>& paths) {
     for (text& path : paths) path = tidy_path(memory, path);
     const std::size_t cuts[] = {common_directory(paths, false), common_directory(paths, true)};
     table<text, text> meanings{memory};  // for each short name: the path, or "" if there are two
+    const auto name_of = [&](const text& path) {
+        return path.substr(cuts[path.starts_with("/") ? 1 : 0]);
+    };
     for (const text path : paths) {
         if (path.empty()) continue;
-        const text name = path.substr(cuts[path.starts_with("/") ? 1 : 0]);
+        const text name = name_of(path);
         const auto meaning = meanings.insert(name);
         if (meaning.is_new) {
             meaning.value = path;
@@ -88,7 +87,7 @@ inline void shorten_paths(arena& memory, list<text>& paths) {
     }
     for (text& path : paths) {
         if (path.empty()) continue;
-        const text name = path.substr(cuts[path.starts_with("/") ? 1 : 0]);
+        const text name = name_of(path);
         if (!meanings.find(name)->empty()) path = name;
     }
 }

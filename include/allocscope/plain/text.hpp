@@ -126,6 +126,13 @@ ALLOCSCOPE_NOINLINE text file_name_of(const text& path) noexcept {
     return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
+// The folder with which two paths begin, with its last slash; "" if they share none.
+ALLOCSCOPE_NOINLINE text shared_folder(const text& a, const text& b) noexcept {
+    std::size_t same = 0;
+    while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
+    return a.substr(0, a.substr(0, same).rfind('/') + 1);  // npos + 1 is 0
+}
+
 // What stands before the first `sign`; the whole text if it has none.
 ALLOCSCOPE_NOINLINE text part_before(const text& whole, char sign) noexcept {
     return whole.substr(0, whole.find(sign));

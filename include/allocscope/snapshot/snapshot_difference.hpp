@@ -46,14 +46,8 @@ struct cut_directory {
     bool is_known = false;
 
     void meet(const text& cut) noexcept {
-        if (!is_known) directory = cut;
+        directory = shared_folder(is_known ? directory : cut, cut);
         is_known = true;
-        std::size_t same = 0;
-        while (same < directory.size() && same < cut.size() && directory[same] == cut[same]) {
-            ++same;
-        }
-        const std::size_t slash = directory.substr(0, same).rfind('/');
-        directory = directory.substr(0, slash == text::npos ? 0 : slash + 1);
     }
 };
 
@@ -85,8 +79,9 @@ private:
 
     static void see(const snapshot_data& data, cut_directory* cuts) noexcept {
         for (std::size_t i = 0; i < data.row_count; ++i) {
-            const text name = data.rows[i].file;
-            const text path = whole_path_of(data.rows[i]);
+            const snapshot::row& row = data.rows[i];
+            const text name = row.file;
+            const text path = whole_path_of(row);
             if (path.empty() || !path.ends_with(name)) continue;
             cuts[kind_of(path)].meet(path.substr(0, path.size() - name.size()));
         }

@@ -103,14 +103,6 @@ ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_same_call(const snapshot::frame& a,
            std::strcmp(a.function, b.function) == 0;
 }
 
-// The folder that two files share: files below it are taken for the user's own code.
-inline text shared_folder(const text& a, const text& b) noexcept {
-    std::size_t same = 0;
-    while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
-    const std::size_t slash = a.substr(0, same).rfind('/');
-    return slash == text::npos ? text{} : a.substr(0, slash + 1);
-}
-
 // `place` is the file of the row.
 inline bool is_shown_caller(const snapshot::frame& frame, const text& place, arena& scratch) {
     if (frame.file[0] == '\0') return false;

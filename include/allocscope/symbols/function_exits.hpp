@@ -42,6 +42,18 @@ struct function_exit {
     bool allocates = false;  // the function that is meant
 };
 
+// A jump of which the debug information may tell where it ends.
+struct described_jump {
+    jump_kind kind;
+    std::int64_t further;  // it ends so many bytes behind the address
+};
+// What clang has described seems to be a long jump of five bytes, whatever it is.
+ALLOCSCOPE_HIDDEN inline constexpr described_jump described_jumps[] = {{jump_kind::long_jump, 0},
+                                                                       {jump_kind::short_jump, 0},
+                                                                       {jump_kind::short_jump, -3},
+                                                                       {jump_kind::indirect, 0},
+                                                                       {jump_kind::indirect, 1}};
+
 class function_exits {
 public:
     explicit function_exits(module_functions& functions)
@@ -53,7 +65,11 @@ public:
     // The only jump by which the function that begins at an address may leave.
     const function_exit& only_exit(std::uint64_t begin) {
         function_exit*& known = exits_[begin];
-        if (known == nullptr) known = functions_.memory().make<function_exit>(find_exit(begin));
+        if (known == nullptr) {
+            function_exit found;
+            if (!find_exit(begin, found)) found = {};
+            known = functions_.memory().make<function_exit>(found);
+        }
         return *known;
     }
 
@@ -66,18 +82,17 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t long_bytes = machine_code::call_bytes;
-    static constexpr std::uint64_t short_bytes = machine_code::short_jump_bytes;
-
     // clang does not describe the jumps to functions that the source does not declare. So the code
     // is looked through, too. Compilers describe indirect jumps if they describe calls at all.
-    function_exit find_exit(std::uint64_t begin) {
+    // Returns false if it is not certain by which jump the function leaves.
+    bool find_exit(std::uint64_t begin, function_exit& found) {
         const module_functions::function from = functions_.anywhere_at(begin);
-        if (!from.begins_at(begin)) return {};
+        if (!from.begins_at(begin)) return false;
         const call_sites& sites = functions_.sites_of(from);
-        function_exit found = described_exit(sites.only_jump());
-        found.allocates = functions_.allocates(from, sites.only_jump().called);
-        if (sites.has_jump() && found.behind == 0) return {};
+        const call_sites::site told = sites.only_jump();
+        if (told.behind != 0) found = described_exit(told.behind);
+        found.allocates = functions_.allocates(from, told.called);
+        if (sites.has_jump() && found.behind == 0) return false;
         const bool is_described = sites.has_jump() || !sites.is_empty();
         const std::uint64_t described = found.behind;
         // Optimisers move code that rarely runs away from the rest of its function.
@@ -85,21 +100,21 @@ private:
             if (part.value != from.range->value) continue;
             for (std::uint64_t at = part.low; at < part.high;) {
                 const instruction each = code_.instruction_at(at, part.high);
-                if (each.bytes == 0) return {};
+                if (each.bytes == 0) return false;
                 const std::uint64_t opcode = at + each.opcode;
                 at += each.bytes;
                 if (each.jump == jump_kind::none || at == described) continue;
                 const code_target target = target_of(each.jump, at);
                 if (target.address == 0 && !is_described && !code_.is_jump_of_switch(opcode)) {
-                    return {};
+                    return false;
                 }
                 const bool is_long = each.jump == jump_kind::long_jump;
                 if (target.address == 0 || !leads_out(target, from, part, is_long)) continue;
-                if (found.behind != 0) return {};
+                if (found.behind != 0) return false;
                 found = {at, target, !target.is_word && functions_.allocates_at(target.address)};
             }
         }
-        return found;
+        return true;
     }
 
     std::uint64_t find_entry(std::uint64_t begin) const {
@@ -135,19 +150,12 @@ private:
         return {code_.jump_word_before(behind), true};
     }
 
-    // What clang has described seems to be a long jump, whatever it is.
-    function_exit described_exit(const call_sites::site& told) const {
-        constexpr std::uint64_t more = long_bytes - short_bytes;
-        if (told.behind == 0) return {};
-        std::uint64_t target = code_.long_jump_before(told.behind);
-        if (target != 0) return {told.behind, {target, false}, false};
-        target = code_.short_jump_before(told.behind);
-        if (target != 0) return {told.behind, {target, false}, false};
-        target = code_.short_jump_before(told.behind - more);
-        if (target != 0) return {told.behind - more, {target, false}, false};
-        for (std::uint64_t at = told.behind; at <= told.behind + 1; ++at) {
-            target = code_.jump_word_before(at);
-            if (target != 0) return {at, {target, true}, false};
+    // The jump that the debug information means by an address.
+    function_exit described_exit(std::uint64_t told) const {
+        for (const described_jump& each : described_jumps) {
+            const std::uint64_t behind = told + static_cast<std::uint64_t>(each.further);
+            const code_target target = target_of(each.kind, behind);
+            if (target.address != 0) return {behind, target, false};
         }
         return {};
     }

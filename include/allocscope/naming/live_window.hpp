@@ -184,8 +184,9 @@ private:
         const std::size_t at =
             plain::partition_point(foreign_.data(), foreign_.size(),
                                    [id](const cohort_count& deaths) { return deaths.id < id; });
-        if (at == foreign_.size() || foreign_[at].id != id) return {};
-        return {foreign_[at].deaths, foreign_[at].death_bytes};
+        if (at == foreign_.size()) return {};
+        const cohort_count& found = foreign_[at];
+        return found.id == id ? event_sum{found.deaths, found.death_bytes} : event_sum{};
     }
 
     const kept_counts& counts_;
@@ -223,13 +224,14 @@ inline live_site sum_of(arena& memory, const cohort_part* parts, std::size_t cou
     sum.id = parts->site;
     cohort_samples samples;
     for (std::size_t i = 0; i < count; ++i) {
-        sum.objects += parts[i].objects;
-        sum.bytes += parts[i].bytes;
-        sum.allocations += parts[i].allocations;
-        sum.bytes_allocated += parts[i].bytes_allocated;
-        if (parts[i].samples == nullptr) continue;
-        samples.alive.add(parts[i].samples->alive);
-        samples.births.add(parts[i].samples->births);
+        const cohort_part& part = parts[i];
+        sum.objects += part.objects;
+        sum.bytes += part.bytes;
+        sum.allocations += part.allocations;
+        sum.bytes_allocated += part.bytes_allocated;
+        if (part.samples == nullptr) continue;
+        samples.alive.add(part.samples->alive);
+        samples.births.add(part.samples->births);
     }
     if (in_samples) {
         sum.samples = memory.make<sample_sums>(samples.alive);
@@ -247,7 +249,8 @@ inline std::size_t add_details(live_window& to, const cohort_part* parts, std::s
     if (!to.wanted.details) return 0;
     snapshot::stack_details sum{};
     for (std::size_t i = 0; i < count; ++i) {
-        reading.add(sum, parts[i].id, parts[i].allocations, parts[i].objects, parts[i].bytes);
+        const cohort_part& part = parts[i];
+        reading.add(sum, part.id, part.allocations, part.objects, part.bytes);
     }
     reading.finish(sum);
     to.details.push_back(sum);
@@ -268,16 +271,18 @@ inline void add_parts(live_window& to, live_site& site, const cohort_part* parts
     site.details = add_details(to, parts, is_one ? count : 0, reading);
     if (is_one) return;
     site.first_part = to.parts.size();
-    for (std::size_t i = 0; i < count;) {
-        std::size_t end = i;
-        while (end < count && is_of_same_part(parts[end], parts[i])) ++end;
-        const live_site sum = sum_of(to.parts.memory(), parts + i, end - i, in_samples);
-        const std::size_t details = add_details(to, parts + i, end - i, reading);
+    const cohort_part* const end = parts + count;
+    while (parts != end) {
+        const cohort_part& first = *parts;
+        std::size_t same = 1;
+        while (parts + same != end && is_of_same_part(parts[same], first)) ++same;
+        const live_site sum = sum_of(to.parts.memory(), parts, same, in_samples);
+        const std::size_t details = add_details(to, parts, same, reading);
         if (details != 0) to.details[site.details - 1].add(to.details[details - 1]);
-        to.parts.push_back({parts[i].instance, parts[i].age, sum.objects, sum.bytes,
-                            sum.allocations, sum.bytes_allocated, sum.samples, details});
+        to.parts.push_back({first.instance, first.age, sum.objects, sum.bytes, sum.allocations,
+                            sum.bytes_allocated, sum.samples, details});
         ++site.part_count;
-        i = end;
+        parts += same;
     }
 }
 
@@ -320,14 +325,14 @@ inline void read_sites(live_window& to, const window_facts& facts) {
         return a.instance != b.instance ? a.instance < b.instance : a.age < b.age;
     });
     std::size_t all_frames = 0;
-    for (std::size_t i = 0; i < found.size();) {
-        std::size_t end = i;
-        while (end < found.size() && found[end].site == found[i].site) ++end;
-        live_site here = sum_of(to.sites.memory(), &found[i], end - i, in_samples);
-        const std::size_t begin = i;
-        i = end;
+    const cohort_part* const end = found.end();
+    for (const cohort_part* next = found.begin(); next != end;) {
+        const cohort_part* const parts = next;
+        while (next != end && next->site == parts->site) ++next;
+        const auto count = static_cast<std::size_t>(next - parts);
+        live_site here = sum_of(to.sites.memory(), parts, count, in_samples);
         if (here.objects == 0 && here.allocations == 0) continue;
-        add_parts(to, here, &found[begin], end - begin, in_samples, details);
+        add_parts(to, here, parts, count, in_samples, details);
         all_frames += add_known_facts(here, unoptimised_frames(to.wanted.stack_frames));
         (here.objects != 0 ? to.sites : to.gone).push_back(here);
     }

@@ -56,7 +56,8 @@ public:
         is_certain_ = is_found && can_tell_modules();
         if (!is_found) assign_what_is_left();
         for (std::uint32_t i = 0; i < stack.count; ++i) {
-            if (homes_[i] != nullptr) key_ = hash_step(key_ ^ i, homes_[i]->number);
+            const met_module* const home = homes_[i];
+            if (home != nullptr) key_ = hash_step(key_ ^ i, home->number);
         }
     }
 

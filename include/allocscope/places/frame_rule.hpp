@@ -277,7 +277,8 @@ inline std::size_t user_frame(arena& scratch, const list<code_frame>& frames,
         if (!frames[i - 1].function.empty()) named = i - 1;
     }
     for (std::size_t i = 0; i < frames.size(); ++i) {
-        if (!frames[i].file.empty() && frames[i].line > 0) return i;
+        const code_frame& frame = frames[i];
+        if (!frame.file.empty() && frame.line > 0) return i;
     }
     return named;
 }

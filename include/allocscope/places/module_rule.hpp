@@ -118,7 +118,8 @@ struct asked_stack {
     }
 
     bool has_line(std::size_t at) const noexcept {
-        return frames[at].is_line_withheld || (frames[at].line > 0 && !frames[at].file.empty());
+        const code_frame& frame = frames[at];
+        return frame.is_line_withheld || (frame.line > 0 && !frame.file.empty());
     }
 
     bool is_in_library(std::size_t at, const own_folder_source& own) const {
@@ -138,8 +139,9 @@ namespace module_rule_detail {
 inline std::size_t user_line(const asked_stack& stack, const own_folder_source& own) {
     std::size_t made = stack.frames.size();  // by the compiler; its line is that of a class
     for (std::size_t i = 0; i < stack.frames.size(); ++i) {
-        if (stack.owners[i].kind != module_kind::user) continue;
-        if (stack.owners[i].is_unloaded) return i;
+        const frame_owner& owner = stack.owners[i];
+        if (owner.kind != module_kind::user) continue;
+        if (owner.is_unloaded) return i;
         if (!stack.has_line(i) || !stack.is_users_by_name(i)) continue;
         if (stack.is_in_library(i, own)) continue;
         const code_frame& frame = stack.frames[i];
@@ -171,13 +173,13 @@ inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
     std::size_t nameless = frames.size();
     std::size_t wrapper = frames.size();
     for (std::size_t i = 0; i < frames.size(); ++i) {
-        if (stack.owners[i].kind != kind) continue;
-        if (stack.owners[i].is_unloaded || stack.is_users_by_name(i)) {
-            const bool is_main = nameless != frames.size() && frames[i].function == "main";
-            return is_main ? nameless : i;
+        const frame_owner& owner = stack.owners[i];
+        if (owner.kind != kind) continue;
+        const code_frame& frame = frames[i];
+        if (owner.is_unloaded || stack.is_users_by_name(i)) {
+            return nameless != frames.size() && frame.function == "main" ? nameless : i;
         }
-        if (!frames[i].function.empty() || !frames[i].file.empty()) continue;
-        if (stack.owners[i].is_library) continue;
+        if (owner.is_library || !frame.function.empty() || !frame.file.empty()) continue;
         std::size_t& first = is_nameless_wrapper(stack, i) ? wrapper : nameless;
         if (first == frames.size()) first = i;
     }

@@ -108,10 +108,11 @@ public:
                 std::uint64_t entry = range->value;
                 std::size_t inner = calls.innermost_at(linked_address);
                 for (; inner != 0; inner = calls[inner - 1].parent) {
-                    if (described.names->of(calls[inner - 1].entry).function.starts_with("std::")) {
+                    const std::uint64_t call = calls[inner - 1].entry;
+                    if (described.names->of(call).function.starts_with("std::")) {
                         continue;  // it may be described in any unit
                     }
-                    entry = calls[inner - 1].entry;
+                    entry = call;
                     break;
                 }
                 declared = units().unit_of_entry(described.names->of(entry).unit);

@@ -155,9 +155,8 @@ public:
         });
         find_files(memory, has_main);
         ranges_ = address_ranges{memory};
-        for (std::size_t i = 0; i < modules_.size(); ++i) {
-            ranges_.add(modules_[i].low, modules_[i].high, i);
-        }
+        std::size_t number = 0;
+        for (const loaded_module& each : modules_) ranges_.add(each.low, each.high, number++);
         ranges_.finish();
         is_read_ = true;
     }

@@ -65,7 +65,8 @@ public:
     // the functions.
     const detail::elf_section* find(const char* name) const {
         for (std::size_t i = sections_.size(); i > 0; --i) {
-            if (text{sections_[i - 1].name} == name) return &sections_[i - 1].section;
+            const named_section& each = sections_[i - 1];
+            if (text{each.name} == name) return &each.section;
         }
         return nullptr;
     }

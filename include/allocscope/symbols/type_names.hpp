@@ -212,10 +212,12 @@ private:
         const std::uint64_t declared = read_facts(*unit, entry).more;
         std::size_t at = entry_names::enclosing(*unit, declared != 0 ? declared : entry);
         text path;
-        for (; at != 0; at = unit->scopes[at - 1].parent) {
-            text name = read_facts(*unit, unit->scopes[at - 1].begin).name;
+        while (at != 0) {
+            const entry_scope& scope = unit->scopes[at - 1];
+            text name = read_facts(*unit, scope.begin).name;
             if (name.empty()) name = unnamed_namespace;
             path = path.empty() ? name : joined(units.memory(), name, "::", path);
+            at = scope.parent;
         }
         return path;
     }

@@ -30,7 +30,7 @@ struct build_id {
     std::size_t size = 0;  // 0: the module has none
 
     ALLOCSCOPE_PURE bool known() const noexcept { return size != 0; }
-    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool equals(const build_id& other) const noexcept {
+    ALLOCSCOPE_PURE bool equals(const build_id& other) const noexcept {
         return size == other.size && std::memcmp(bytes, other.bytes, size) == 0;
     }
 };

@@ -45,6 +45,10 @@ inline family_sum* sum_of_family(family_table& sums, std::uint32_t family) {
     return &sum;
 }
 
+inline family_sum* sum_of_site(family_table& sums, std::uint32_t site) {
+    return sum_of_family(sums, family_of_site(site));
+}
+
 inline void add_events(family_sum* to, const cohort_count& events) noexcept {
     if (to == nullptr) return;
     to->counts.allocations += events.births;
@@ -74,15 +78,15 @@ inline void add_other_families(family_table& sums, const retired_births& retired
         sum.deaths.add(gone.deaths);
     }
     for (const cohort_count& own : counts.own) {
-        add_events(sum_of_family(sums, family_of_site(own.site)), own);
+        add_events(sum_of_site(sums, own.site), own);
     }
     for (const cohort_count& other : counts.foreign) {  // without births
         const cohort_facts& facts = process.cohorts.by_id(other.id)->facts();
         const std::uint32_t site = facts.site.load(memory_order::relaxed);
-        add_events(sum_of_family(sums, family_of_site(site)), other);
+        add_events(sum_of_site(sums, site), other);
     }
     for (const sampled_count& each : counts.sampled) {
-        family_sum* const sum = sum_of_family(sums, family_of_site(each.site));
+        family_sum* const sum = sum_of_site(sums, each.site);
         if (sum == nullptr) continue;
         sample_sums deaths = each.samples.births;
         deaths.subtract(each.samples.alive);

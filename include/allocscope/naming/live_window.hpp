@@ -15,6 +15,7 @@
 #include <allocscope/base/cut_text.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/base/options.hpp>
+#include <allocscope/base/owned_events.hpp>
 #include <allocscope/naming/ages_of_window.hpp>
 #include <allocscope/naming/details_of_window.hpp>
 #include <allocscope/naming/family_sums.hpp>
@@ -23,6 +24,7 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
+#include <allocscope/plain/table.hpp>
 #include <allocscope/platform/clocks.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/state/process_state.hpp>
@@ -141,8 +143,10 @@ public:
 
     // The oldest cohort comes first, which is nearly the order of sites. Throws std::bad_alloc.
     void add_to(list<cohort_part>& parts) {
-        for (const cohort_count& deaths : counts_.foreign) foreign_.push_back(deaths);
-        sort(foreign_, [](const cohort_count& a, const cohort_count& b) { return a.id < b.id; });
+        foreign_.reserve(counts_.foreign.size());
+        for (const cohort_count& each : counts_.foreign) {
+            foreign_[each.id] = {each.deaths, each.death_bytes};
+        }
         parts.reserve(counts_.own.size() + counts_.sampled.size());
         for (const cohort_count* own = counts_.own.end(); own != counts_.own.begin();) {
             parts.push_back(part_of(*--own));
@@ -159,8 +163,8 @@ private:
     }
 
     cohort_part part_of(const cohort_count& own) const {
-        event_sum deaths = foreign_deaths_of_cohort(own.id);
-        deaths.add({own.deaths, own.death_bytes});
+        event_sum deaths{own.deaths, own.death_bytes};
+        if (const event_sum* foreign = foreign_.find(own.id)) deaths.add(*foreign);
         cohort_part part{own.id,
                          own.site,
                          instance_of(own.id),
@@ -180,20 +184,11 @@ private:
         return part;
     }
 
-    event_sum foreign_deaths_of_cohort(std::uint32_t id) const noexcept {
-        const std::size_t at =
-            plain::partition_point(foreign_.data(), foreign_.size(),
-                                   [id](const cohort_count& deaths) { return deaths.id < id; });
-        if (at == foreign_.size()) return {};
-        const cohort_count& found = foreign_[at];
-        return found.id == id ? event_sum{found.deaths, found.death_bytes} : event_sum{};
-    }
-
     const kept_counts& counts_;
     const ages_of_window& ages_;
     const bool in_samples_;
     arena& memory_;
-    list<cohort_count> foreign_;
+    table<std::uint64_t, event_sum> foreign_;  // the deaths on other threads, by the cohort
 };
 
 // The hash by which names are found again.

@@ -36,7 +36,7 @@ struct file_identity {
     std::uint64_t size_bytes = 0;
     std::uint64_t changed_ns = 0;
 
-    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool equals(const file_identity& other) const noexcept {
+    ALLOCSCOPE_PURE bool equals(const file_identity& other) const noexcept {
         return device == other.device && inode == other.inode && size_bytes == other.size_bytes &&
                changed_ns == other.changed_ns;
     }

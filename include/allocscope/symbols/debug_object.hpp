@@ -77,7 +77,8 @@ public:
             frame.linkage_name = name.linkage;
             add_frame(location, frame);
         }
-        for (code_frame& each : location.frames) each.built_ns = changed_ns();
+        const std::uint64_t built_ns = changed_ns();
+        for (code_frame& each : location.frames) each.built_ns = built_ns;
     }
 
     // The address at which a function of the symbol table begins; 0 if it is not there.

@@ -97,12 +97,13 @@ public:
             function = facts.more;
         }
         const debug_unit* unit = last != 0 ? units_.unit_of_entry(last) : nullptr;
-        if (unit == nullptr || (!own.empty() && part_before(name, '<') != own)) return no_text();
+        const text plain = part_before(name, '<');
+        if (unit == nullptr || (!own.empty() && plain != own)) return no_text();
         if (result != 0) return own.empty() ? text{} : spelled(result, 0);
         const std::uint64_t around = entry_around(*unit, last);
         const entry_facts outer = read(around);
         const bool is_constructor =
-            names_a_type(outer.tag) && part_before(outer.name, '<') == part_before(name, '<');
+            names_a_type(outer.tag) && part_before(outer.name, '<') == plain;
         if (is_constructor) return spelled(around, 0);
         // With -g1 no entry describes the class, but the name of the function has it.
         const entry_name whole = names_.of(made);

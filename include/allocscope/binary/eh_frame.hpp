@@ -229,7 +229,8 @@ inline eh_record read_frame_description(const mapped_bytes& frames, std::uint64_
     const eh_record kind = eh_frame_detail::read_bounds(frames, address, bounds, id);
     next = frames.address + bounds.end;
     if (kind != eh_record::description) return kind;
-    out = frame_description{};
+    out.encoding = eh_pointer::absolute;  // the record need not say it
+    out.is_signal_frame = false;
     bool has_augmentation = false;
     if (id > bounds.begin) return eh_record::odd;  // the CIE would be before the bytes
     if (!eh_frame_detail::read_common(frames, frames.address + bounds.begin - id, has_augmentation,

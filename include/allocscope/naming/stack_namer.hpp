@@ -222,8 +222,8 @@ private:
         const bool is_asking =
             is_own || (asking >= at && frames[asking].file == folded.location->frames[0].file);
         const code_frame kept = frames.back();
-        frames.resize(at);
-        owners.resize(at);
+        frames.cut(at);
+        owners.cut(at);
         add_frames(folded, frames, owners);
         code_frame& frame = frames.back();
         const bool is_in_other_unit = frame.is_nearby;  // where its names may mean something else

@@ -79,8 +79,9 @@ inline void probe_words(probed_word* words, std::size_t count) noexcept {
         const ssize_t got = ::process_vm_readv(self, &local, 1, pieces, piece_count, 0);
         std::size_t done = 0;
         for (; done < asked && got >= static_cast<ssize_t>(places[done] + word_bytes); ++done) {
-            std::memcpy(&words[done].word, read + places[done], word_bytes);
-            words[done].is_read = true;
+            probed_word& word = words[done];
+            std::memcpy(&word.word, read + places[done], word_bytes);
+            word.is_read = true;
         }
         if (done != asked) words[done++].is_read = false;
         words += done;

@@ -15,12 +15,12 @@
 
 #include <time.h>  // clock_gettime
 
-ALLOCSCOPE_HOT_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
 // 0 when there is no clock. A difference of two readings is then 0, and nothing divides by it.
-ALLOCSCOPE_FAST_PATH std::uint64_t clock_ns(clockid_t clock) noexcept {
+ALLOCSCOPE_NOINLINE std::uint64_t clock_ns(clockid_t clock) noexcept {
     struct timespec now;
     if (::clock_gettime(clock, &now) != 0) return 0;
     return static_cast<std::uint64_t>(now.tv_sec) * 1000000000U +
@@ -28,17 +28,17 @@ ALLOCSCOPE_FAST_PATH std::uint64_t clock_ns(clockid_t clock) noexcept {
 }
 
 // Never goes back.
-ALLOCSCOPE_FAST_PATH std::uint64_t monotonic_ns() noexcept {
+ALLOCSCOPE_INLINE std::uint64_t monotonic_ns() noexcept {
     return clock_ns(CLOCK_MONOTONIC);
 }
 
 // Since 1970 (UTC), as the system's clock has it now.
-ALLOCSCOPE_FAST_PATH std::int64_t unix_time_ns() noexcept {
+ALLOCSCOPE_INLINE std::int64_t unix_time_ns() noexcept {
     return static_cast<std::int64_t>(clock_ns(CLOCK_REALTIME));
 }
 
 }  // namespace detail
 
-ALLOCSCOPE_HOT_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_CLOCKS_HPP

@@ -33,7 +33,7 @@ inline void prepare_thread_fence() noexcept {
 
 // Returns false when the kernel does not offer it, or a filter forbids it. Nothing may be concluded
 // then.
-ALLOCSCOPE_INLINE bool fence_all_threads() noexcept {
+ALLOCSCOPE_NOINLINE bool fence_all_threads() noexcept {
     const int saved_errno = errno;
     bool done = ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
     if (!done) done = ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0;

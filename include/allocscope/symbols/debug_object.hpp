@@ -315,7 +315,7 @@ private:
             return add_frame(location, frame);
         }
         const inlined_calls& calls = *function.calls;
-        const nearby_lines nearby{lines, texts(), calls, *function.range, address};
+        const nearby_lines nearby = lines_in(function, address);
         const line_table::row* const row = nearby.row();
         if (row != nullptr) set_place(frame, lines, row->file, row->line, row->column);
         const frame_source source{*function.names, lines, nearby};

@@ -59,7 +59,7 @@ inline open_window* find_window(window_id id) noexcept {
 
 // --- the calling thread ---
 
-ALLOCSCOPE_INLINE thread_state* own_state() noexcept {
+ALLOCSCOPE_NOINLINE thread_state* own_state() noexcept {
     if (current_entry == &departed) return process.latecomer.load(memory_order::acquire);
     thread_state* state = current_state();
     return state != nullptr ? state : attach_thread();

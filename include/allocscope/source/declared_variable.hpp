@@ -282,7 +282,9 @@ inline declared_variable object_at(const source_outline& file, std::size_t name)
 // if it is not known by one word.
 inline text class_of_owner(const source_outline& file, std::size_t name) {
     const std::size_t owner = name - 2;
-    if (owner < 2 || !file.is_word_at(owner) || file.is_any_at(owner - 1, ". -> ::")) return {};
+    if (owner < 2 || !file.is_word_at(owner) || file.is_any_at(owner - 1, ". -> ::")) {
+        return no_text();
+    }
     const declared_variable found = object_at(file, owner);
     const bool is_word = found.is_known() && found.end == found.begin + 1;
     return is_word ? file.text_at(found.begin) : text{};

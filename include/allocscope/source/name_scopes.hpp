@@ -58,15 +58,19 @@ public:
         const text member = whole.empty() ? in_own_template(word) : text{};
         if (!member.empty()) return member;
         if (whole.empty() && first == "using") return path_behind(nearest->at + 1);
-        if (whole.empty() && is_declared_again(word) && may_inherit(word, function)) return {};
+        if (whole.empty() && is_declared_again(word) && may_inherit(word, function)) {
+            return no_text();
+        }
         if (whole.empty()) {
             if (nearest == nullptr) whole = made_visible(word);
             // `part* desk::first = new box<item>;` means what desk calls item.
             const bool initialises = function.starts_with("__static_init") ||
                                      function.starts_with("__cxx_global_var_init");
-            if (whole.empty() && nearest == nullptr && is_described && initialises) return {};
+            if (whole.empty() && nearest == nullptr && is_described && initialises) {
+                return no_text();
+            }
         } else if (knowledge_.only_of(word, function).empty() && may_inherit(whole, function)) {
-            return {};
+            return no_text();
         }
         return whole.empty() ? word : whole;
     }
@@ -169,7 +173,7 @@ public:
             if (component.arguments.empty() || component.name != own) continue;
             return scoped_name(memory_, name_up_to(name_, component), word);
         }
-        return {};
+        return no_text();
     }
 
 protected:
@@ -190,7 +194,7 @@ private:
     // does.
     text in_function(const text& word) const {
         const local_name found = find_local_name(file_, place_, word);
-        if (found.what != local_name::kind::other || !found.is_of_function) return {};
+        if (found.what != local_name::kind::other || !found.is_of_function) return no_text();
         const bool is_own = name_.is_known() && name_.last().name != "operator()" &&
                             class_around_place() <= found.block;
         return is_own ? scoped_name(memory_, name_.whole, word) : word;
@@ -208,7 +212,7 @@ private:
                 return scoped_name(memory_, path, word);
             }
         }
-        return {};
+        return no_text();
     }
 
     // A name that no scope around the function has is made visible by a `using`, or by a base
@@ -221,7 +225,7 @@ private:
             const text scope = joined(memory_, path_behind(each->at + 2), "::");
             const text whole = knowledge_.qualified_in(word, scope);
             if (!whole.starts_with(scope) || whole == found || !is_around(*each)) continue;
-            if (!found.empty()) return {};
+            if (!found.empty()) return no_text();
             found = whole;
         }
         return found;
@@ -244,17 +248,17 @@ private:
             if (!is_inside && !is_around(*each)) {
                 // The function may be a member of that class, defined outside of it.
                 const bool is_of_class = kind_of_block(file_, each->block) == block_kind::of_class;
-                if (is_bare && is_of_class && class_around_place() == 0) return {};
+                if (is_bare && is_of_class && class_around_place() == 0) return no_text();
                 continue;
             }
-            if (path.empty()) return {};
+            if (path.empty()) return no_text();
             if (path.size() < found.size()) continue;
             const bool is_other = path != found || !is_class_at(each->at);
-            if (path.size() == found.size() && is_other) return {};
+            if (path.size() == found.size() && is_other) return no_text();
             found = path;
             innermost = each;
         }
-        if (innermost == nullptr || may_inherit(found, function)) return {};
+        if (innermost == nullptr || may_inherit(found, function)) return no_text();
         if (is_class_at(innermost->at)) return found;
         return file_.is_at(innermost->at, "using") ? path_of_used(*innermost, word) : text{};
     }
@@ -269,20 +273,20 @@ private:
         const text written = path_behind(used.at + 1);
         for (std::size_t block = used.block;; block = block_around(block)) {
             const text path = written.empty() ? text{} : path_of(block, written);
-            if (path.empty()) return {};
+            if (path.empty()) return no_text();
             const text scope = path.substr(0, path.size() - word.size());
             if (knowledge_.qualified_in(word, scope) == path) return path;
             for (const name_declaration* each = file_.last_declared(word); each != nullptr;
                  each = each->previous) {
                 if (is_class_at(each->at) && path_of(each->block, word) == path) return path;
             }
-            if (block == 0) return {};
+            if (block == 0) return no_text();
         }
     }
 
     // The path of a name in the block at `block`; "" if it may depend on a template.
     text path_of(std::size_t block, text name) const {
-        if (!file_.headers_at(memory_, block + 1).empty()) return {};
+        if (!file_.headers_at(memory_, block + 1).empty()) return no_text();
         for (; block != 0; block = block_around(block)) {
             const block_kind kind = kind_of_block(file_, block);
             text scope;
@@ -294,7 +298,7 @@ private:
                 const bool is_macro = scope.find_first_of(lower_case) == no_position;
                 if (is_macro && is_inline_namespace(block)) continue;
             }
-            if (scope.empty()) return {};
+            if (scope.empty()) return no_text();
             name = scoped_name(memory_, scope, name);
         }
         return name;
@@ -317,9 +321,9 @@ private:
     // The path in the tokens from `at` on; "" if it may depend on a template.
     text path_behind(std::size_t at) const {
         text_out path{memory_};
-        if (file_.is_at(at, "typename")) return {};
+        if (file_.is_at(at, "typename")) return no_text();
         for (; file_.is_word_at(at) || file_.is_at(at, "::"); ++at) path << file_.text_at(at);
-        if (file_.is_at(at, "<")) return {};
+        if (file_.is_at(at, "<")) return no_text();
         return path.view();
     }
 

@@ -49,7 +49,7 @@ inline text path_in_files(arena& memory, const source_files& files, const text& 
                           const text& written, const function_name& function,
                           const type_knowledge& knowledge, const name_scopes& place) {
     const std::size_t count = function.components.size();
-    if (count > 1 && has_other_base(memory, files, function.outer().name)) return {};
+    if (count > 1 && has_other_base(memory, files, function.outer().name)) return no_text();
     text found;
     text found_in;
     bool is_certain = true;
@@ -72,7 +72,7 @@ inline text path_in_files(arena& memory, const source_files& files, const text& 
                 scope = path.substr(0, path.size() - written.size());
             }
             const bool is_seen = place.is_inside(scope);
-            if (may_be_own && !is_seen) return {};
+            if (may_be_own && !is_seen) return no_text();
             if (!is_seen || path.empty() || path == found) continue;
             const bool is_inner = scope.starts_with(found_in);
             if (!is_inner && found_in.starts_with(scope)) continue;

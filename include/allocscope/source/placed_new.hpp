@@ -80,7 +80,7 @@ inline bool differ_in_size(const source_outline& file, const new_expression& a,
 // The name of the function in whose call an expression is an argument by itself, if g++ may place
 // it at the call (see find_in_call); otherwise "".
 inline text called_around(const source_outline& file, const new_expression& expression) {
-    if (expression.has_initialiser) return {};
+    if (expression.has_initialiser) return no_text();
     std::size_t at = expression.begin - 1;
     while (file.is_at(at, ",")) {
         while (--at > 0 && !file.is_any_at(at, ", ( ; { }")) {

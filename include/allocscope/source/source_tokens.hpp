@@ -356,7 +356,7 @@ inline text type_of_literal(const text& token) noexcept {
     if (token[0] == '\'') return token.size() == 3 || token[1] == '\\' ? "char" : "";  // 'ab'
     if (token[0] == '"') return "const char*";
     const std::size_t end = token.find_first_not_of("0123456789.");
-    if (end == 0 || token.size() > 9) return {};  // or too large for an int
+    if (end == 0 || token.size() > 9) return no_text();  // or too large for an int
     const bool is_real = token.contains(".");
     if (end == no_position) return is_real ? "double" : "int";
     return is_real && token.ends_with("f") ? "float" : "";

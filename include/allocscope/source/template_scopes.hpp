@@ -34,7 +34,7 @@ namespace symbolize {
 
 // The tokens after `at` are in `scope`.
 struct scope_change {
-    std::size_t at;
+    std::size_t at;  // first, for count_below()
     std::size_t scope;
 };
 

@@ -154,7 +154,7 @@ public:
         if (is_parameter(name) || is_described(name)) return meaning;
         const std::uint64_t* const number = file_.number_of(name);
         if (number == nullptr) return meaning;
-        if (*number == source_outline::no_number) return {};
+        if (*number == source_outline::no_number) return no_text();
         text_out digits{memory_};
         digits << decimal{*number};
         return digits.view();
@@ -162,7 +162,7 @@ public:
 
     text described(const text& name, asked_name wanted) const {
         const bool is_named = !name.empty() || wanted == asked_name::result;
-        if (!is_named || file_.is_macro(name)) return {};
+        if (!is_named || file_.is_macro(name)) return no_text();
         return knowledge_.meaning_of(name, wanted, memory_);
     }
 
@@ -184,7 +184,7 @@ public:
                     is_asked ? row_before(file_, first) : declared_variable{};
                 return row.is_known() ? spelled(row.begin, row.end) : type;
             }
-            if (!take_end(type, "*")) return {};
+            if (!take_end(type, "*")) return no_text();
             return joined(memory_, type, "&");
         }
         const std::size_t argument = argument_of_use(begin, end);
@@ -194,7 +194,7 @@ public:
         }
         const bool is_pointer = file_.is_at(begin, "&");
         if (!is_pointer && begin + 1 == end) return type_of_variable(begin, depth);
-        if (is_pointer && begin + 2 != end) return {};  // a member of what may be const
+        if (is_pointer && begin + 2 != end) return no_text();  // a member of what may be const
         text type = type_of_path(is_pointer ? begin + 1 : begin, end, asked_name::variable);
         if (type.empty() && !is_pointer && begin + 3 == end) {
             type = type_of_member(end - 1, depth);
@@ -207,9 +207,9 @@ public:
     // is the token with the name of the member.
     text type_of_member(std::size_t name, int depth) const {
         const text owner = class_of_owner(file_, name);
-        if (owner.empty()) return {};
+        if (owner.empty()) return no_text();
         const found_token body = class_named(owner);
-        if (body.at == 0 || body.file->is_class_template(owner)) return {};
+        if (body.at == 0 || body.file->is_class_template(owner)) return no_text();
         const declared_variable member = member_of(*body.file, body.at, file_.text_at(name));
         if (body.file == &file_) return type_of_declared(member, depth);
         return type_spelling{memory_, *body.file, member.begin, body.file->scope_of(member.at),
@@ -223,10 +223,10 @@ public:
         text_out path{memory_};
         for (std::size_t i = begin; i < end; ++i) {
             text token = file_.text_at(i);
-            if (file_.is_macro(token) || (token == "*" && i != begin + 1)) return {};
+            if (file_.is_macro(token) || (token == "*" && i != begin + 1)) return no_text();
             if (is_listed(token, ". ->") && file_.is_at(i - 1, ")")) {
                 const bool is_target = file_.is_at(begin + 1, "*");
-                if (is_target && token == "->") return {};
+                if (is_target && token == "->") return no_text();
                 if (is_target) token = "->";
                 if (file_.is_at(begin + 1, "&")) token = ".";
             }
@@ -239,13 +239,13 @@ public:
     // followed by the mark: that in `Ts*...` is "*".
     text meaning_of(const text& word, bool has_arguments, const text* mark = nullptr) const {
         if (is_plain_word(word)) return word;
-        if (file_.is_macro(word)) return {};
+        if (file_.is_macro(word)) return no_text();
         const found_parameter parameter = find_parameter(headers_, word);
         if (parameter.header != 0) return argument(parameter.header - 1, parameter.number, mark);
         // Inside a template that the function's name does not show, any name may be a parameter.
-        if (!instantiated_.empty() && headers_.empty()) return {};
-        if (!headers_.empty() && file_.is_template_alias(word)) return {};
-        if (file_.is_alias_of_expression(word)) return {};
+        if (!instantiated_.empty() && headers_.empty()) return no_text();
+        if (!headers_.empty() && file_.is_template_alias(word)) return no_text();
+        if (file_.is_alias_of_expression(word)) return no_text();
         if (is_standard_name(word)) return joined(memory_, "std::", word);
         return has_arguments ? qualified_type(word) : own_class(word);
     }
@@ -345,7 +345,7 @@ private:
     }
 
     text type_of_declared(const declared_variable& found, int depth) const {
-        if (!found.is_known()) return {};
+        if (!found.is_known()) return no_text();
         if (file_.count_of(found.begin, found.end, "auto") != 0) return argument_for_auto(found);
         return spelled(found.begin, found.end, depth + 1);
     }
@@ -353,12 +353,12 @@ private:
     // The type of a parameter, of a lambda or a function, that is declared `auto` and nothing else.
     text argument_for_auto(const declared_variable& parameter) const {
         const bool is_plain = parameter.end == parameter.begin + 1 && parameter.at == parameter.end;
-        if (!is_plain || name_.components.empty()) return {};
+        if (!is_plain || name_.components.empty()) return no_text();
         std::size_t before = 0;
         std::size_t open = parameter.begin;
         while (--open > 0 && !file_.is_at(open, "(")) {
             if (file_.is_at(open, "auto")) ++before;
-            if (file_.is_any_at(open, "; { }")) return {};
+            if (file_.is_any_at(open, "; { }")) return no_text();
         }
         const std::size_t count =
             before + file_.count_of(parameter.begin, file_.partner(open), "auto");
@@ -366,7 +366,7 @@ private:
         // one's.
         for (std::size_t i = file_.partner(open); i < place_; ++i) {
             const bool is_lambda = file_.is_at(i, "]") && file_.is_any_at(i + 1, "( {");
-            if (is_lambda || file_.is_any_at(i, "struct class union")) return {};
+            if (is_lambda || file_.is_any_at(i, "struct class union")) return no_text();
         }
         const list<text> arguments = split_arguments(memory_, name_.last().arguments);
         const text own = name_.last().name == "operator()" ? text{"]"} : name_.last().name;
@@ -386,7 +386,7 @@ private:
     text of_template(std::size_t& at, std::size_t begin, std::size_t end, int depth) const {
         const text word = file_.text_at(at);
         const bool has_arguments = at + 1 < end && file_.is_at(at + 1, "<");
-        if (has_arguments || is_plain_word(word) || file_.is_macro(word)) return {};
+        if (has_arguments || is_plain_word(word) || file_.is_macro(word)) return no_text();
         // Nothing in a template may have the name of its parameter.
         local_name local;
         if (!is_parameter(word)) {
@@ -429,11 +429,11 @@ private:
             last += 2;
             path << "::" << file_.text_at(last);
         }
-        if (last + 1 < end && file_.is_at(last + 1, "<")) return {};
+        if (last + 1 < end && file_.is_at(last + 1, "<")) return no_text();
         asked_name wanted = asked_name::type;
         if (const template_header* header = header_of(first)) {
-            if (!header->shows_arguments) return {};
-            if (last == at && !meaning_of(first, false).empty()) return {};
+            if (!header->shows_arguments) return no_text();
+            if (last == at && !meaning_of(first, false).empty()) return no_text();
             wanted = asked_name::parameter;
         }
         const text meaning = described(path.view(), wanted);
@@ -445,7 +445,7 @@ private:
     text argument(std::size_t header, std::size_t index, const text* mark) const {
         // With -g1, clang names an inlined function without the classes around it.
         const std::size_t unseen = headers_.size() - instantiated_.size();
-        if (unseen != 0 && (name_.components.size() != 1 || header < unseen)) return {};
+        if (unseen != 0 && (name_.components.size() != 1 || header < unseen)) return no_text();
         list<text> arguments =
             split_arguments(memory_, name_.components[instantiated_[header - unseen]].arguments);
         const template_header& own = *headers_[header];
@@ -459,7 +459,7 @@ private:
         const bool has_all = own.packs == 1 ? arguments.size() + 1 >= count
                                             : own.packs == 0 && arguments.size() == count;
         const bool is_one = is_pack && mark == nullptr && member_ != no_position;
-        if ((is_pack != (mark != nullptr) && !is_one) || !has_all) return {};
+        if ((is_pack != (mark != nullptr) && !is_one) || !has_all) return no_text();
         // A pack takes what the other parameters leave.
         const std::size_t behind = arguments.size() - (count - index - 1);
         if (is_one) return index + member_ < behind ? arguments[index + member_] : text{};
@@ -492,7 +492,7 @@ private:
             }
             if (without_spaces_around(one) == parameter) return type;
         }
-        return {};
+        return no_text();
     }
 
     // What the class declares whose member, defined outside of it, the function is.

@@ -207,7 +207,7 @@ inline text alias_of_json(text arguments) noexcept {
         take_start(arguments,
                    "std::vector, std::string, bool, long, unsigned long, double, std::allocator, "
                    "nlohmann::adl_serializer, std::vector<unsigned char>");
-    if (!is_usual || (arguments != ">" && arguments != ", void>")) return {};
+    if (!is_usual || (arguments != ">" && arguments != ", void>")) return no_text();
     return is_ordered ? "nlohmann::ordered_json" : "nlohmann::json";
 }
 
@@ -220,7 +220,7 @@ constexpr word_meaning iterated_containers[] = {
 // The iterator of a container, as in "std::list<int>::iterator"; "" if `name` is another template,
 // or one that does not show which container it belongs to.
 inline text alias_of_iterator(arena& memory, const text& name, const list<text>& arguments) {
-    if (!name.ends_with("terator") || arguments.empty()) return {};
+    if (!name.ends_with("terator") || arguments.empty()) return no_text();
     text pointer = arguments.back();
     text container;
     if (name == "__gnu_cxx::__normal_iterator") {
@@ -230,7 +230,7 @@ inline text alias_of_iterator(arena& memory, const text& name, const list<text>&
         container = filled_in(memory, listed_meaning(iterated_containers, name), arguments);
         if (container.starts_with("std::list<")) pointer = {};
     }
-    if (container.empty()) return {};
+    if (container.empty()) return no_text();
     const bool is_const =
         name.contains("const") || pointer.ends_with(" const*") ||
         (pointer.starts_with("const ") && pointer.find('*') + 1 == pointer.size());

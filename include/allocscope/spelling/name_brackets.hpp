@@ -96,7 +96,7 @@ ALLOCSCOPE_NOINLINE text listed_start(const text& name, text words) noexcept {
         if (space == no_position) break;
         words.remove_prefix(space + 1);
     }
-    return {};
+    return no_text();
 }
 
 ALLOCSCOPE_NOINLINE text listed_start(const text& name, const char* words) noexcept {
@@ -135,7 +135,7 @@ ALLOCSCOPE_NOINLINE text find_meaning(const word_meaning* rows, std::size_t coun
     for (std::size_t i = 0; i < count; ++i) {
         if (is_listed(word, rows[i].words)) return rows[i].meaning;
     }
-    return {};
+    return no_text();
 }
 
 template <std::size_t Count>

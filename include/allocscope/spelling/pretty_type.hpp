@@ -112,8 +112,8 @@ inline text result_of_trait(const text& type) noexcept {
         "std::remove_reference_t< std::remove_reference< std::remove_pointer_t< "
         "std::remove_pointer< std::remove_const_t< std::remove_const< std::remove_cv_t< "
         "std::remove_cv<");
-    if (start.empty() || skip_brackets(type, start.size() - 1) != type.size()) return {};
-    if (is_listed(type.substr(type.size() - 2), "]> )>")) return {};
+    if (start.empty() || skip_brackets(type, start.size() - 1) != type.size()) return no_text();
+    if (is_listed(type.substr(type.size() - 2), "]> )>")) return no_text();
     text of = type.substr(start.size(), type.size() - start.size() - 1);
     if (start.contains("reference")) {
         of = without_reference(of);
@@ -513,7 +513,7 @@ constexpr word_meaning integers[] = {{"size_t uint64_t uintptr_t", "unsigned lon
 // What compilers describe for an integer of the C library, with or without std::: `unsigned char`
 // for uint8_t; "" for any other name. Linux x86_64 has one meaning for each of these names.
 inline text integer_of_alias(text alias) noexcept {
-    if (!alias.ends_with("_t")) return {};
+    if (!alias.ends_with("_t")) return no_text();
     take_start(alias, "std::");
     return listed_meaning(integers, alias);
 }

@@ -37,7 +37,7 @@ public:
     std::uint64_t called_before(std::uint64_t return_address) const noexcept;
 
     struct site {
-        std::uint64_t behind;  // the address after the call
+        std::uint64_t behind;  // the address after the call; first, for count_below()
         std::uint64_t called;  // the entry of the function
     };
     // Whether the function is described as ending with a call that is a jump.

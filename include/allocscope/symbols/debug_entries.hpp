@@ -35,7 +35,7 @@ struct step_budget {
 };
 
 struct abbreviation {
-    std::uint64_t code = 0;
+    std::uint64_t code = 0;  // first, for count_below()
     std::uint32_t first_attribute = 0;
     std::uint32_t attribute_count = 0;
     std::uint32_t first_step = 0;

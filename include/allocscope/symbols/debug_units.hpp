@@ -37,14 +37,14 @@ namespace symbolize {
 
 // A namespace, class or function that encloses other entries.
 struct entry_scope {
-    std::uint64_t begin = 0;
+    std::uint64_t begin = 0;  // first, for count_below()
     std::uint64_t end = 0;
     std::size_t parent = 0;  // the number of the scope around it + 1; 0: the unit itself
     bool has_types = false;  // anywhere inside
 };
 
 struct debug_unit {
-    detail::dwarf_unit header;
+    detail::dwarf_unit header;    // first, for count_below(): it begins with its offset
     debug_units* home = nullptr;  // the owner of the sections that contain it
     const char* directory = "";
     const char* split_name = "";  // of the file that describes its functions; "": this file

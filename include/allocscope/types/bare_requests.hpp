@@ -87,7 +87,7 @@ inline text element_of(arena& memory, const text& scope, const text& brackets) {
 // The same for a type in its printed form, if its class is one of `classes`.
 inline text element_of_class(arena& memory, const text& type, const text& classes) {
     const std::size_t open = type.find('<');
-    if (open == no_position || !type.starts_with("std::") || !type.ends_with(">")) return {};
+    if (open == no_position || !type.starts_with("std::") || !type.ends_with(">")) return no_text();
     text own = type.substr(5, open - 5);
     take_start(own, "pmr::");
     return is_listed(own, classes) ? element_of(memory, own, type.substr(open)) : text{};
@@ -96,10 +96,10 @@ inline text element_of_class(arena& memory, const text& type, const text& classe
 // The same for the only such class in a std::pair; "" if both are such.
 inline text element_in_pair(arena& memory, const text& type, const text& classes) {
     text only;
-    if (!type.starts_with("std::pair<") || !type.ends_with(">")) return {};
+    if (!type.starts_with("std::pair<") || !type.ends_with(">")) return no_text();
     for (const text& part : split_arguments(memory, type.substr(9))) {
         const text element = element_of_class(memory, without_const(part), classes);
-        if (!element.empty() && !only.empty()) return {};
+        if (!element.empty() && !only.empty()) return no_text();
         if (!element.empty()) only = element;
     }
     return only;
@@ -232,13 +232,15 @@ inline text character_of_string(arena& memory, read_names& names, const list<cod
         text character = allocated_by(first);
         if (own_name_of(name) == "_M_construct" && first.ends_with("*")) {
             // A text is made of iterators, which may be pointers to other characters.
-            if (at + 1 < frames.size() && frames[at + 1].function.contains(", void>")) return {};
+            if (at + 1 < frames.size() && frames[at + 1].function.contains(", void>")) {
+                return no_text();
+            }
             character = without_const(without_spaces_around(without_pointer(first)));
         }
         if (character.empty()) character = type_of_character_buffer(name.call);
         if (is_listed(character, "char wchar_t char8_t char16_t char32_t")) return character;
     }
-    return {};
+    return no_text();
 }
 
 // `lambda` is "(lambda at src/main.cpp:3:9)", with the path that the compiler was given. When a
@@ -260,7 +262,7 @@ inline text lambda_of_caller(read_names& names, const list<code_frame>& frames, 
             return joined(names.memory(), frame.function, "::{lambda}");
         }
     }
-    return {};
+    return no_text();
 }
 
 // `asking` is the frame that called operator new.

@@ -70,7 +70,7 @@ inline text spelled_at(arena& memory, const function_name& function, const sourc
                        const type_knowledge& knowledge) {
     const type_knowledge less = knowledge.elsewhere();
     const std::size_t scope = file.scope_of(at);
-    if (!has_parameters_of(memory, file, scope, file.scope_of(begin))) return {};
+    if (!has_parameters_of(memory, file, scope, file.scope_of(begin))) return no_text();
     const type_spelling spelling{memory, file, begin, scope, function, less};
     return spelling.spelled(begin, end);
 }
@@ -129,7 +129,7 @@ inline declared_variable object_of_call(const source_outline& file, std::size_t 
 inline text class_with_member(const source_outline& file, std::size_t name,
                               const function_name& function) {
     const bool is_of_object = file.is_any_at(name - 1, ". ->");
-    if (is_of_object && file.is_any_at(name - 3, ". -> ::")) return {};
+    if (is_of_object && file.is_any_at(name - 3, ". -> ::")) return no_text();
     if (is_of_object && !file.is_at(name - 2, "this")) {
         const declared_variable owner = object_at(file, name - 2);
         return file.is_word_at(owner.end - 1) ? file.text_at(owner.end - 1) : text{};
@@ -143,17 +143,17 @@ inline text class_with_member(const source_outline& file, std::size_t name,
 inline text type_of_member(arena& memory, const function_name& function, const source_outline& file,
                            std::size_t name, const type_knowledge& knowledge) {
     const text owner = class_with_member(file, name, function);
-    if (owner.empty()) return {};
+    if (owner.empty()) return no_text();
     const source_files& files = *knowledge.files;
     const found_token open = class_in_files(files, owner);
     // Only the arguments of the function's own class are known.
     const bool is_own = !file.is_any_at(name - 1, ". ->") && has_arguments(function);
-    if (open.at == 0 || (!is_own && open.file->is_class_template(owner))) return {};
+    if (open.at == 0 || (!is_own && open.file->is_class_template(owner))) return no_text();
     const declared_variable found = object_of(
         *open.file, member_of(*open.file, open.at, file.text_at(name)), file.is_at(name + 1, "->"));
-    if (!found.is_known()) return {};
+    if (!found.is_known()) return no_text();
     const text written = open.file->between(found.begin, found.end);
-    if (has_alias_of_header(files, written, false, knowledge)) return {};
+    if (has_alias_of_header(files, written, false, knowledge)) return no_text();
     const text type = spelled_elsewhere(memory, *open.file, found.at, found.begin, found.end,
                                         function, knowledge);
     return with_paths(memory, files, type, *open.file, found.begin, found.end, function, knowledge);
@@ -165,13 +165,13 @@ inline text type_of_object(read_names& names, const code_frame& frame, const fun
                            const text& function, source_cache& sources,
                            const type_knowledge& knowledge) {
     const auto [file, at] = token_of(frame, sources);
-    if (at == 0) return {};
+    if (at == 0) return no_text();
     const declared_variable object = object_of_call(*file, at, function);
     const std::size_t name = variable_of_call(*file, at, function);
     const bool is_object = object.is_known() && object.begin != 0;
     const bool may_be_member =
         name > 1 && file->is_word_at(name) && (!object.is_known() || object.begin == name);
-    if (!is_object && !may_be_member) return {};
+    if (!is_object && !may_be_member) return no_text();
     const source_files& files = included_files(sources, frame, *file);
     type_knowledge more = knowledge.elsewhere();
     more.files = &files;
@@ -179,7 +179,7 @@ inline text type_of_object(read_names& names, const code_frame& frame, const fun
     if (may_be_member) type = type_of_member(names.scratch(), caller, *file, name, more);
     if (type.empty() && is_object) {
         const text written = file->between(object.begin, object.end);
-        if (has_alias_of_header(files, written, false, more)) return {};
+        if (has_alias_of_header(files, written, false, more)) return no_text();
         type = spelled_at(names.scratch(), caller, *file, at, object.begin, object.end, more);
         type =
             with_paths(names.scratch(), files, type, *file, object.begin, object.end, caller, more);
@@ -194,7 +194,7 @@ inline text named_class(arena& memory, const code_frame& frame, const function_n
                         const text& function, source_cache& sources,
                         const type_knowledge& knowledge) {
     const auto [file, at] = token_of(frame, sources);
-    if (at == 0) return {};
+    if (at == 0) return no_text();
     constexpr std::size_t far_away = 64;
     const text sign = file->text_at(at);
     const std::size_t partner = file->partner(at);
@@ -204,14 +204,14 @@ inline text named_class(arena& memory, const code_frame& frame, const function_n
     for (std::size_t i = first; i < end && i + 1 < file->count(); ++i) {
         const bool is_call = file->is_at(i + 1, "(");
         if (is_call && file->is_at(i, function)) {
-            if (name != 0) return {};
+            if (name != 0) return no_text();
             name = i;
         }
         if (is_call && sign != "(") break;
     }
     const std::size_t begin =
         name > 2 && file->is_at(name - 1, "::") ? begin_of_type(*file, name + 1) : 0;
-    if (begin == 0 || (is_word(sign) && begin != at)) return {};
+    if (begin == 0 || (is_word(sign) && begin != at)) return no_text();
     return spelled_at(memory, caller, *file, at, begin, name - 1, knowledge);
 }
 

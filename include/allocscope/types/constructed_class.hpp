@@ -40,7 +40,7 @@ inline text constructed_classes(arena& memory, const code_frame& frame,
     const auto column = static_cast<std::uint32_t>(frame.column);
     // g++ places both calls at one token. clang places the constructor at the name of the class.
     const line_and_column places[] = {{line, column}, {line, column + word_and_space}};
-    if (column == 0) return {};
+    if (column == 0) return no_text();
     text_out classes{memory};
     const text made = knowledge.made_by({}, {places, 2}, memory);
     for (const text& each : split_arguments(memory, enclosed(memory, "(", made, ")"))) {

@@ -100,14 +100,14 @@ inline std::size_t name_of_body(const source_outline& file, std::size_t open) no
 // If the function of `frame` is a coroutine that allocates its frame, returns "frame of work()" and
 // gives `frame` the line of the function's name. Otherwise returns "".
 inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sources) {
-    if (is_standard_header(frame.file)) return {};
+    if (is_standard_header(frame.file)) return no_text();
     const auto [file, at] = token_of(frame, sources);
-    if (at == 0) return {};
+    if (at == 0) return no_text();
     const char sign = sign_at(*file, at);
     const bool is_name = file->is_word_at(at) && sign_at(*file, at + 1) == '(';
-    if (sign != '}' && sign != '[' && !is_name) return {};
+    if (sign != '}' && sign != '[' && !is_name) return no_text();
     const std::size_t open = body_of(*file, at);
-    if (open == 0 || !is_coroutine_body(*file, open)) return {};
+    if (open == 0 || !is_coroutine_body(*file, open)) return no_text();
     const std::size_t named = name_of_body(*file, open);
     frame.line = file->token(named).line;
     frame.column = 0;

@@ -59,7 +59,7 @@ inline text size_parameter(const source_outline& file, std::size_t before) noexc
         const text name = file.text_at(end - 1);
         return may_change(file, name, close + 1, before) ? text{} : name;
     }
-    return {};
+    return no_text();
 }
 
 // Whether a class's own operator new, or a memory resource, asks for exactly the size that it got:

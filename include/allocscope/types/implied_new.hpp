@@ -122,7 +122,7 @@ inline const new_expression* default_argument(const source_outline& file, const 
 inline text callee_at(const source_outline& file, std::size_t at) {
     at = end_of_callee(file, at);
     const text name = file.text_at(at);
-    if (!is_word(name) || file.is_macro(name)) return {};
+    if (!is_word(name) || file.is_macro(name)) return no_text();
     if (file.has_new_in_default(name)) return name;
     const text before = file.text_at(at - 1);
     return file.has_new_in_default(before) ? before : text{};

@@ -67,7 +67,7 @@ inline text allocated_by(text allocator) noexcept {
         allocator,
         "std::allocator< std::__1::allocator< std::__new_allocator< __gnu_cxx::new_allocator< "
         "std::pmr::polymorphic_allocator<");
-    if (start.empty() || !allocator.ends_with(">")) return {};
+    if (start.empty() || !allocator.ends_with(">")) return no_text();
     allocator.remove_prefix(start.size());
     allocator.remove_suffix(1);
     return without_spaces_around(allocator);
@@ -75,7 +75,7 @@ inline text allocated_by(text allocator) noexcept {
 
 // allocate() of the library's allocators: the element type, "" for everything else.
 inline text type_of_allocator_call(const library_call& call) noexcept {
-    if (call.function != "allocate") return {};
+    if (call.function != "allocate") return no_text();
     if (call.scope == "allocator_traits") return allocated_by(call.scope_first);
     const bool is_allocator =
         is_listed(call.scope,
@@ -140,7 +140,7 @@ inline text type_of_compiled_function(const text& plain, bool is_nameless_part) 
     for (const word_meaning& each : is_nameless_part ? nameless_parts : compiled_functions) {
         if (!listed_start(plain, each.words).empty()) return each.meaning;
     }
-    return {};
+    return no_text();
 }
 
 // What functions of the C library and of the loader allocate that allocate one thing only.
@@ -166,7 +166,7 @@ inline text type_of_container_call(arena& memory, const library_call& call) {
     const bool allocates_node = function == "_M_allocate_node";
     if (call.scope == "_Rb_tree" && is_node) return call.scope_second;
     if (call.scope == "_Hashtable_alloc" && allocates_node) return allocated_by(call.scope_first);
-    if (allocated_by(call.scope_second).empty()) return {};
+    if (allocated_by(call.scope_second).empty()) return no_text();
     const bool is_deque = call.scope == "_Deque_base";
     const bool is_list = is_listed(call.scope, "_List_base list _Fwd_list_base");
     if ((is_list && is_node) || (is_deque && allocates_node) || call.scope == "_Vector_base") {
@@ -232,8 +232,8 @@ inline text type_of_make_call(arena& memory, const library_call& call) {
                       "__valarray_get_storage make_exception_ptr");
         return is_maker ? without_array(call.function_first) : text{};
     }
-    if (call.scope == "__shared_count" && !call.function_first.ends_with("*")) return {};
-    if (call.scope == "shared_ptr" && !call.is_of_libcxx) return {};
+    if (call.scope == "__shared_count" && !call.function_first.ends_with("*")) return no_text();
+    if (call.scope == "shared_ptr" && !call.is_of_libcxx) return no_text();
     for (const making_member& each : making_members) {
         if (call.scope != each.scope || !is_listed(call.function, each.functions)) continue;
         const text known[] = {call.scope_first, call.scope_second, call.function_first};
@@ -242,7 +242,7 @@ inline text type_of_make_call(arena& memory, const library_call& call) {
         const text type = filled_in(memory, each.rule, arguments);
         return type == "std::__future_base::_Result<>" ? text{} : type;
     }
-    return {};
+    return no_text();
 }
 
 }  // namespace symbolize

@@ -103,7 +103,7 @@ private:
 inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at,
                            const seen_macros& macros) {
     const macro_line* macro = macros.definition_of(file.text_at(at));
-    if (macro == nullptr) return {};
+    if (macro == nullptr) return no_text();
     const token_list body = read_tokens(memory, macro->rest);
     list<text> parameters{memory};
     list<text> arguments{memory};
@@ -111,7 +111,7 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
     bool has_pack = false;
     if (macro->rest.starts_with("(")) {
         const std::size_t close = file.partner_if(at + 1, "(");
-        if (close == 0) return {};
+        if (close == 0) return no_text();
         for (++next; next < body.tokens.size() && spelling_at(body.tokens, next) != ")"; ++next) {
             const text word = spelling_at(body.tokens, next);
             if (is_word(word)) parameters.push_back(word);
@@ -132,7 +132,7 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
                 continue;
             }
             if (begin == nullptr) begin = token.data();
-            if (macros.is_macro(token)) return {};
+            if (macros.is_macro(token)) return no_text();
             i = file.end_of_brackets(i);
         }
     }
@@ -152,12 +152,12 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
         }
         if (macros.is_macro(word) && macros.may_allocate(macro->rest)) {
             const macro_line* const inner = macros.definition_of(word);
-            if (inner == nullptr || macros.may_allocate(inner->rest)) return {};
+            if (inner == nullptr || macros.may_allocate(inner->rest)) return no_text();
         }
         std::size_t i = 0;
         while (i < parameters.size() && parameters[i] != word) ++i;
         if (i < parameters.size() && i >= arguments.size()) {
-            if (!has_pack) return {};
+            if (!has_pack) return no_text();
             continue;
         }
         made << (is_pasted ? "" : " ")
@@ -204,9 +204,9 @@ inline text text_with_new(arena& memory, const source_outline& file, std::size_t
     for (std::size_t i = 0; i < from.count(); ++i) {
         if (!macros.is_macro(from.text_at(i))) continue;
         const text inner = text_with_new(memory, from, i, macros, left - 1);
-        if (inner.empty()) return {};
+        if (inner.empty()) return no_text();
         if (!macros.may_allocate(inner)) continue;
-        if (macros.may_allocate(made)) return {};
+        if (macros.may_allocate(made)) return no_text();
         made = inner;
     }
     return made;
@@ -280,7 +280,7 @@ inline text spelled_in_macro(arena& memory, const source_outline& file, std::siz
     const list<const template_header*> headers = file.headers_at(memory, at);
     if (!expression.has_type ||
         !are_known_names(file, at, macros, made, expression, knowledge, headers)) {
-        return {};
+        return no_text();
     }
     type_knowledge believed = knowledge;
     believed.kind = nullptr;
@@ -296,15 +296,15 @@ inline text spelled_in_macro(arena& memory, const source_outline& file, std::siz
 inline text type_thrown_by_macro(arena& memory, const code_frame& frame, source_cache& sources,
                                  const function_name& function, const type_knowledge& knowledge) {
     const auto [file, at] = token_of(frame, sources);
-    if (at == 0) return {};
+    if (at == 0) return no_text();
     const seen_macros macros{sources, frame, *file, {"throw", 0}};
     // The use of the macro has the semicolon.
     const text written = joined(memory, text_with_new(memory, *file, at, macros), ";");
     const source_outline made{memory, written};
     const std::size_t begin = made.find(0, made.count(), "throw");
     new_expression only;
-    if (!new_reader{made}.read_throw(begin, only)) return {};
-    if (made.count_of(begin + 1, made.count(), "throw") != 0) return {};
+    if (!new_reader{made}.read_throw(begin, only)) return no_text();
+    if (made.count_of(begin + 1, made.count(), "throw") != 0) return no_text();
     if (only.is_of_value && !made.is_at(only.type_end, "{")) {
         // It may be a function that makes the exception.
         const text own = own_word(made, only);
@@ -312,7 +312,7 @@ inline text type_thrown_by_macro(arena& memory, const code_frame& frame, source_
         if (!type.empty()) return type;
         const bool is_class = made.is_at(only.type_begin, "std") || macros.defines_class(own) ||
                               knowledge.kind_of(own) == name_kind::type;
-        if (!is_class) return {};
+        if (!is_class) return no_text();
     }
     return spelled_in_macro(memory, *file, at, macros, made, only, function, knowledge);
 }
@@ -330,10 +330,10 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     if (knowledge.is_c) at = macro_in_call(file, at);
     const bool is_own = file.is_macro(file.text_at(at));
     const bool may_be_macro = is_own || (file.is_word_at(at) && file.is_at(at + 1, "("));
-    if (!may_be_macro) return {};
+    if (!may_be_macro) return no_text();
     const seen_macros macros{sources, frame, file, handing};
     const text written = text_with_new(memory, file, at, macros);
-    if (written.empty()) return {};
+    if (written.empty()) return no_text();
     // `(part*)ALLOCATE(sizeof(part))` and `part* p = ALLOCATE(sizeof(part))` say what `part` is.
     const bool is_cast = file.are_at(at - 2, "*", ")");
     std::size_t begin = is_cast ? file.partner(at - 1) : at;
@@ -343,10 +343,10 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const std::size_t body = function.is_known() ? body_in_macro(made, function.last().name) : 0;
     const std::size_t end = body != 0 ? made.partner(body) : made.count();
     const new_expression* const found = made.expressions_in(body, end).only();
-    if (requests_in(made, body, end) != 1 || found == nullptr) return {};
+    if (requests_in(made, body, end) != 1 || found == nullptr) return no_text();
     const new_expression& only = *found;
     const text type = spelled_in_macro(memory, file, at, macros, made, only, function, knowledge);
-    if (type.empty()) return {};
+    if (type.empty()) return no_text();
     // What stands around a macro that is used in turn may allocate, too. So this one, or what it is
     // given, must ask itself.
     const macro_line& used = *macros.definition_of(file.text_at(at));

@@ -78,16 +78,16 @@ public:
 
     text written() const {
         const text own = own_word(file_, expression_);
-        if (expression_.is_request && is_handed_out()) return {};
+        if (expression_.is_request && is_handed_out()) return no_text();
         if (expression_.is_of_variable) {
             text type = decayed(type_of_value(expression_.type_begin, expression_.type_end, 0));
             if (!file_.is_at(expression_.type_end, "=")) return type;
-            if (!take_end(type, "*")) return {};  // of p = malloc(n)
+            if (!take_end(type, "*")) return no_text();  // of p = malloc(n)
             const bool is_byte = bytes_of_plain_type(type) == 1 && !type.ends_with("_t");
             const bool is_plain = is_byte || is_listed(type, "float double");
             return is_plain ? type : text{};
         }
-        if (expression_.is_request && !is_certain_request()) return {};
+        if (expression_.is_request && !is_certain_request()) return no_text();
         if (expression_.is_of_value) {
             const text made = of_call(own);
             if (!made.empty() || !is_class_of_value(own)) return made;
@@ -179,15 +179,15 @@ public:
     text of_pointer() const {
         const std::size_t end =
             expression_.has_initialiser ? expression_.last + 1 : expression_.type_end;
-        if (!file_.is_any_at(end, "; [")) return {};
+        if (!file_.is_any_at(end, "; [")) return no_text();
         std::size_t before = expression_.begin - 1;
         const bool is_returned = file_.is_at(before, "return");
         const text name = is_returned ? text{} : file_.text_at(--before);
         before = file_.back_over(before, "* const");
-        if (!is_returned && !file_.is_at(before - 1, "auto")) return {};
+        if (!is_returned && !file_.is_at(before - 1, "auto")) return no_text();
         text type =
             decayed(described(name, is_returned ? asked_name::result : asked_name::variable));
-        if (!take_end(type, "*")) return {};
+        if (!take_end(type, "*")) return no_text();
         const bool is_certain =
             !is_returned || type.ends_with("*") || is_builtin_word(part_before(type, ' '));
         return is_certain ? type : text{};
@@ -200,12 +200,12 @@ public:
         const std::size_t open = expression_.type_end;
         const text pack = of_pack();
         if (!pack.empty()) return enclosed(memory_, "<", pack, ">");
-        if (!expression_.has_initialiser || !file_.is_any_at(open, "( {")) return {};
-        if (expression_.is_of_value || expression_.is_of_variable) return {};
+        if (!expression_.has_initialiser || !file_.is_any_at(open, "( {")) return no_text();
+        if (expression_.is_of_value || expression_.is_of_variable) return no_text();
         for (std::size_t i = expression_.type_begin; i < open; ++i) {
             const text word = file_.text_at(i);
             const bool is_name = is_word(word) && !is_parameter(word) && !file_.is_macro(word);
-            if (!is_name && word != "::") return {};
+            if (!is_name && word != "::") return no_text();
         }
         const text own = file_.text_at(open - 1);
         const bool is_local =
@@ -221,8 +221,9 @@ public:
     text begun() const {
         const std::size_t end = expression_.type_end;
         const std::size_t open = file_.find(expression_.type_begin, end, "<");
-        if (expression_.is_request || file_.is_at(end, "[")) return {};
-        if (open >= end || file_.behind_angles(open) != end) return {};  // `new a<b;`: no end
+        if (expression_.is_request || file_.is_at(end, "[")) return no_text();
+        if (open >= end || file_.behind_angles(open) != end)
+            return no_text();  // `new a<b;`: no end
         const text any = joined(memory_, file_.between(expression_.type_begin, open), "<>");
         const text made = made_by_call(own_word(file_, expression_));
         return is_candidate_for(any, made) ? made : any;
@@ -238,7 +239,7 @@ private:
     // The types of the pack in `new Ts` or `new box<Ts>`; "" if it is something else.
     text of_pack() const {
         const std::size_t end = expression_.type_end;
-        if (file_.is_at(end, "[")) return {};  // the size is that of several
+        if (file_.is_at(end, "[")) return no_text();  // the size is that of several
         const text nothing;
         text all;
         std::size_t behind = expression_.type_begin;
@@ -246,7 +247,7 @@ private:
             const text word = file_.text_at(behind);
             if (is_parameter(word)) all = meaning_of(word, false, &nothing);
         }
-        if (file_.is_at(behind, ".")) return {};
+        if (file_.is_at(behind, ".")) return no_text();
         if (end == expression_.type_begin + 1 || all.empty()) return all;
         text_out types{memory_};
         const std::size_t count = split_arguments(memory_, enclosed(memory_, "<", all, ">")).size();
@@ -382,17 +383,17 @@ inline text type_of_class_alias(read_names& names, const source_files& files,
                                 const function_name& function, const source_outline& file,
                                 std::size_t at, const type_knowledge& knowledge) {
     const text name = file.text_at(at);
-    if (find_local_name(file, at, name).what != local_name::kind::none) return {};
+    if (find_local_name(file, at, name).what != local_name::kind::none) return no_text();
     for (std::size_t i = function.components.size(); i > 1; --i) {
         const found_token open = class_in_files(files, function.components[i - 2].name);
         if (open.at == 0) continue;
         const local_name found = find_local_name(*open.file, open.at, name);
         if (found.what == local_name::kind::none || found.block != open.at) continue;
-        if (found.what != local_name::kind::alias || found.has_more()) return {};
+        if (found.what != local_name::kind::alias || found.has_more()) return no_text();
         return spelled_elsewhere(names.scratch(), *open.file, found.at, found.begin, found.end,
                                  function, knowledge);
     }
-    return {};
+    return no_text();
 }
 
 // The type that the source of a frame spells, or "", corrected by the headers of the project: they
@@ -415,10 +416,12 @@ inline text as_headers_say(read_names& names, const code_frame& frame, const sou
     }
     const bool has_arguments = type.ends_with(">");
     const bool is_in_template = spelling.has_template_around();
-    if (has_arguments && has_alias_of_header(files, type, is_in_template, knowledge)) return {};
+    if (has_arguments && has_alias_of_header(files, type, is_in_template, knowledge)) {
+        return no_text();
+    }
     // A class of a header may be a template whose arguments the compiler deduces.
     const bool is_bare = type.ends_with(own) && is_undescribed;
-    if (is_bare && is_known_in(files, own, source_outline::template_name)) return {};
+    if (is_bare && is_known_in(files, own, source_outline::template_name)) return no_text();
     type = with_path(names.scratch(), files, type, function, knowledge, spelling.scopes());
     return with_paths(names.scratch(), files, type, file, expression.type_begin,
                       expression.type_end, function, knowledge);
@@ -428,22 +431,22 @@ inline text as_headers_say(read_names& names, const code_frame& frame, const sou
 // be the direct caller of operator new.
 inline text type_from_source(read_names& names, const code_frame& frame, source_cache& sources,
                              const type_knowledge& knowledge = {}, source_notes* notes = nullptr) {
-    if (is_standard_header(frame.file) || frame.is_nearby) return {};
+    if (is_standard_header(frame.file) || frame.is_nearby) return no_text();
     const function_name& function = names.of(frame.function).parts;
     // Without a column, the initialiser of a member would be confused with an expression on the
     // line of the constructor.
     const bool is_thrown = notes != nullptr && notes->is_thrown;
-    if (frame.column <= 0 && (is_thrown || is_constructor(function))) return {};
+    if (frame.column <= 0 && (is_thrown || is_constructor(function))) return no_text();
     const source_outline* file = source_of(frame, sources);
-    if (file == nullptr) return {};
+    if (file == nullptr) return no_text();
     new_expression thrown;
-    if (is_thrown && !find_thrown(*file, frame.line, frame.column, thrown)) return {};
+    if (is_thrown && !find_thrown(*file, frame.line, frame.column, thrown)) return no_text();
     const new_expression* expression = notes != nullptr ? notes->wrapped : nullptr;
     if (is_thrown) expression = &thrown;
     if (expression == nullptr) {
         expression = find_new_expression(*file, frame.line, frame.column, knowledge.is_c);
     }
-    if (expression == nullptr) return {};
+    if (expression == nullptr) return no_text();
     const borrowed_memory meanwhile{names.scratch()};
     const source_token& begin = file->token(expression->begin);
     const bool is_at_begin =

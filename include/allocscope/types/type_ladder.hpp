@@ -97,14 +97,14 @@ inline bool hands_on_request(read_names& names, const list<code_frame>& frames, 
 // The T of an allocator pool<T> of the user, which may itself ask std::allocator<T>, or inherit it;
 // "" for other functions.
 inline text wanted_by_allocator(arena& memory, const read_name& function) {
-    if (own_name_of(function) != "allocate") return {};
+    if (own_name_of(function) != "allocate") return no_text();
     text arguments = function.parts.outer().arguments;
     if (function.call.scope == "allocator_traits") {
         const text allocator = function.call.scope_first;
-        if (allocator.starts_with("std::") || !allocator.contains("<")) return {};
+        if (allocator.starts_with("std::") || !allocator.contains("<")) return no_text();
         arguments = allocator.substr(allocator.find('<'));
     } else if (!function.call.function.empty()) {
-        return {};
+        return no_text();
     }
     return arguments.empty() ? text{} : printed_type(memory, first_argument(memory, arguments));
 }
@@ -197,7 +197,7 @@ inline type_answer type_of_typed_allocator(arena& memory, const function_name& n
 inline text type_of_thrower(arena& memory, text plain) {
     take_start(plain, "std::");
     const bool is_other = plain.ends_with("failure") || plain.ends_with("_impl");
-    if (is_other || !take_start(plain, "__throw_")) return {};
+    if (is_other || !take_start(plain, "__throw_")) return no_text();
     take_end(plain, "_fmt");
     return joined(memory, "std::", plain);
 }
@@ -212,11 +212,11 @@ constexpr word_meaning called_c_functions[] = {
 // The object of the C library that the source asks for at a call of one of its functions.
 inline text type_of_c_call(const code_frame& call, source_cache& sources) {
     const auto [file, at] = token_of(call, sources);
-    if (at == 0) return {};
+    if (at == 0) return no_text();
     const std::size_t end = end_of_callee(*file, at);
     const bool has_scope = file->is_at(end - 1, "::") && file->is_word_at(end - 2);
     const bool is_other = has_scope && !file->is_at(end - 2, "std");
-    if (is_other || file->is_any_at(end - 1, ". ->")) return {};  // not the C library's
+    if (is_other || file->is_any_at(end - 1, ". ->")) return no_text();  // not the C library's
     return listed_meaning(called_c_functions, file->text_at(end));
 }
 
@@ -259,7 +259,7 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
 // The class of a symbol such as "vtable for app::widget"; "" if it is not a vtable. A construction
 // vtable does not count, because it belongs to an object that is half built.
 inline text type_from_vtable(arena& memory, text symbol) {
-    if (!take_start(symbol, "vtable for ")) return {};
+    if (!take_start(symbol, "vtable for ")) return no_text();
     return printed_type(memory, symbol.substr(0, symbol.find(" [clone ")));  // of -flto
 }
 
@@ -328,9 +328,9 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
 inline text unfolded_allocator(read_names& names, const list<code_frame>& frames,
                                std::size_t asking) {
     const code_frame& frame = frames[asking];
-    if (!frame.is_inlined || asking + 1 >= frames.size()) return {};
+    if (!frame.is_inlined || asking + 1 >= frames.size()) return no_text();
     const read_name& outer = names.of(frames[asking + 1].function);
-    if (outer.call.scope != "allocator_traits") return {};
+    if (outer.call.scope != "allocator_traits") return no_text();
     const text wanted = wanted_by_allocator(names.scratch(), outer);
     const text own = wanted_by_allocator(names.scratch(), names.of(frame.function));
     const bool is_other = !wanted.empty() && !own.empty() && wanted != own;

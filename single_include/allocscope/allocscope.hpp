@@ -4843,7 +4843,7 @@ ALLOCSCOPE_INLINE bool is_done_with_memory(const Work& work) {
 
 class arena {
 public:
-    constexpr arena() noexcept = default;
+    ALLOCSCOPE_NOINLINE arena() noexcept {}
     ~arena() { release(); }
     arena(const arena&) = delete;
     arena& operator=(const arena&) = delete;
@@ -5069,8 +5069,10 @@ public:
     ALLOCSCOPE_INLINE constexpr void remove_suffix(std::size_t count) noexcept { size_ -= count; }
 
     // `at` is at most size(). Not inlined for the same reason.
-    ALLOCSCOPE_NOINLINE constexpr text substr(std::size_t at,
-                                              std::size_t count = npos) const noexcept {
+    ALLOCSCOPE_NOINLINE constexpr text substr(std::size_t at) const noexcept {
+        return text{data_ + at, size_ - at};
+    }
+    ALLOCSCOPE_NOINLINE constexpr text substr(std::size_t at, std::size_t count) const noexcept {
         return text{data_ + at, count < size_ - at ? count : size_ - at};
     }
 
@@ -5085,6 +5087,8 @@ public:
                                                   std::size_t from = 0) const noexcept;
     ALLOCSCOPE_PURE std::size_t find_last_not_of(const text& unwanted) const noexcept;
 
+    // Whether `wanted` stands at `at`, which is at most size().
+    ALLOCSCOPE_PURE bool has_at(std::size_t at, const char* wanted) const noexcept;
     ALLOCSCOPE_PURE bool starts_with(const text& start) const noexcept;
     ALLOCSCOPE_PURE bool starts_with(const char* start) const noexcept;
     ALLOCSCOPE_PURE bool ends_with(const text& end) const noexcept;
@@ -5103,6 +5107,12 @@ private:
     const char* data_ = "";
     std::size_t size_ = 0;
 };
+
+// `return no_text();` is shorter than `return {};` where code is not optimised: the latter makes a
+// text and copies it.
+ALLOCSCOPE_NOINLINE text no_text() noexcept {
+    return text{};
+}
 
 ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool operator==(const text& a, const text& b) noexcept {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
@@ -5127,6 +5137,13 @@ ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool operator<(const text& a, const text& b) n
 // What follows the last slash. It is zero-ended if the path is.
 ALLOCSCOPE_NOINLINE text file_name_of(const text& path) noexcept {
     return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+}
+
+// The folder with which two paths begin, with its last slash; "" if they share none.
+ALLOCSCOPE_NOINLINE text shared_folder(const text& a, const text& b) noexcept {
+    std::size_t same = 0;
+    while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
+    return a.substr(0, a.substr(0, same).rfind('/') + 1);  // npos + 1 is 0
 }
 
 // What stands before the first `sign`; the whole text if it has none.
@@ -5161,6 +5178,9 @@ ALLOCSCOPE_NOINLINE text joined(arena& memory, const text& a, const text& b, con
 }
 ALLOCSCOPE_NOINLINE text joined(arena& memory, const text& a, const text& b) {
     return joined(memory, a, b, {}, {});
+}
+ALLOCSCOPE_NOINLINE text joined(arena& memory, const text& a, const char* b) {
+    return joined(memory, a, text{b});
 }
 
 ALLOCSCOPE_NOINLINE std::size_t text::find(char wanted, std::size_t from) const noexcept {
@@ -5239,6 +5259,10 @@ ALLOCSCOPE_NOINLINE bool text::ends_with(const char* end) const noexcept {
     return ends_with(text{end});
 }
 
+ALLOCSCOPE_NOINLINE bool text::has_at(std::size_t at, const char* wanted) const noexcept {
+    return substr(at).starts_with(text{wanted});
+}
+
 ALLOCSCOPE_NOINLINE int text::compare(const text& other) const noexcept {
     const std::size_t shared = size_ < other.size_ ? size_ : other.size_;
     const int order = std::memcmp(data_, other.data_, shared);
@@ -5281,7 +5305,7 @@ struct file_identity {
     std::uint64_t size_bytes = 0;
     std::uint64_t changed_ns = 0;
 
-    ALLOCSCOPE_INLINE bool equals(const file_identity& other) const noexcept {
+    ALLOCSCOPE_PURE bool equals(const file_identity& other) const noexcept {
         return device == other.device && inode == other.inode && size_bytes == other.size_bytes &&
                changed_ns == other.changed_ns;
     }
@@ -5370,8 +5394,8 @@ struct build_id {
     std::uint8_t bytes[longest] = {};
     std::size_t size = 0;  // 0: the module has none
 
-    bool known() const noexcept { return size != 0; }
-    ALLOCSCOPE_INLINE bool equals(const build_id& other) const noexcept {
+    ALLOCSCOPE_PURE bool known() const noexcept { return size != 0; }
+    ALLOCSCOPE_PURE bool equals(const build_id& other) const noexcept {
         return size == other.size && std::memcmp(bytes, other.bytes, size) == 0;
     }
 };
@@ -5833,7 +5857,7 @@ public:
     ALLOCSCOPE_INLINE T& push_back(const T& value) {
         static_assert(__is_trivially_copyable(T), "values are moved by memcpy");
         static_assert(alignof(T) <= 16, "an arena aligns to 16 bytes");
-        if constexpr (sizeof(T) > 4 * sizeof(void*)) {  // one function for all of these
+        if constexpr (sizeof(T) > 2 * sizeof(void*)) {  // one function for all of these
             return *static_cast<T*>(copy_to_list(raw_, &value, sizeof(T)));
         } else {
             const T kept = value;  // it may be one of ours, and move
@@ -6052,22 +6076,18 @@ struct named_section {
 
 class object_bytes {
 public:
-    // Everything is read from `file`, which must stay valid.
-    object_bytes(arena& memory, detail::byte_view file)
-        : memory_(file), file_bytes_(file.size), sections_(memory) {
-        read_tables(memory);
-    }
-
-    // The path must stay valid.
-    object_bytes(arena& memory, const char* path) : path_(path), sections_(memory) {
-        {
-            const detail::file_reader file{path};
-            if (!file.is_open()) return;
-            identity_ = file.identity();
+    // Reads the file at the path, or what is in `file` if the path is null. Both must stay valid.
+    object_bytes(arena& memory, const char* path, detail::byte_view file = {})
+        : path_(path), memory_(file), file_bytes_(file.size), sections_(memory) {
+        if (path != nullptr) {
+            const detail::file_reader opened{path};
+            if (!opened.is_open()) return;
+            identity_ = opened.identity();
+            file_bytes_ = identity_.size_bytes;
         }
-        file_bytes_ = identity_.size_bytes;
         read_tables(memory);
     }
+    object_bytes(arena& memory, detail::byte_view file) : object_bytes(memory, nullptr, file) {}
 
     ALLOCSCOPE_INLINE bool is_readable() const { return header_.is_valid; }
     // Null if the file is in memory.
@@ -6082,7 +6102,8 @@ public:
     // the functions.
     const detail::elf_section* find(const char* name) const {
         for (std::size_t i = sections_.size(); i > 0; --i) {
-            if (text{sections_[i - 1].name} == name) return &sections_[i - 1].section;
+            const named_section& each = sections_[i - 1];
+            if (text{each.name} == name) return &each.section;
         }
         return nullptr;
     }
@@ -6723,6 +6744,29 @@ ALLOCSCOPE_INLINE void sort(list<T>& values, const Less& less) {
     if (values.size() > 1) sort(values.data(), values.size(), less, values.memory());
 }
 
+// Of values that are sorted by the number with which each begins: how many have one below `bound`.
+ALLOCSCOPE_NOINLINE std::size_t count_below(const void* values, std::size_t count,
+                                            std::size_t value_bytes, std::uint64_t bound) noexcept {
+    std::size_t begin = 0;
+    while (count > 0) {
+        const std::size_t half = count / 2;
+        std::uint64_t number = 0;
+        std::memcpy(&number, static_cast<const char*>(values) + (begin + half) * value_bytes,
+                    sizeof number);
+        if (number < bound) {
+            begin += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return begin;
+}
+template <class T>
+ALLOCSCOPE_INLINE std::size_t count_below(const list<T>& sorted, std::uint64_t bound) noexcept {
+    return count_below(sorted.data(), sorted.size(), sizeof(T), bound);
+}
+
 // Index of the first of `count` values for which `is_before` is false. It must be true for all
 // values before that one and false for all after it.
 template <class T, class IsBefore>
@@ -6863,9 +6907,6 @@ namespace plain {
 ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(std::uint64_t key) noexcept {
     return detail::hash_finish(detail::hash_step(detail::hash_seed, key));
 }
-ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const void* key) noexcept {
-    return hash_of_key(reinterpret_cast<std::uintptr_t>(key));
-}
 ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(const text& key) noexcept {
     std::uint64_t hash = detail::hash_step(detail::hash_seed, key.size());
     std::size_t at = 0;
@@ -6883,22 +6924,7 @@ ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(const text& key) noexcept {
 template <class Key>
 struct by_bytes : Key {
     static_assert(__has_unique_object_representations(Key), "padding would be compared, too");
-    ALLOCSCOPE_INLINE text bytes() const noexcept {
-        return {reinterpret_cast<const char*>(this), sizeof(Key)};
-    }
 };
-template <class Key>
-ALLOCSCOPE_INLINE bool operator==(const by_bytes<Key>& a, const by_bytes<Key>& b) noexcept {
-    return a.bytes() == b.bytes();
-}
-template <class Key>
-ALLOCSCOPE_INLINE std::uint64_t hash_of_key(const by_bytes<Key>& key) noexcept {
-    std::uint64_t words[(sizeof(Key) + 7) / 8] = {};
-    std::memcpy(words, &key, sizeof(Key));
-    std::uint64_t hash = detail::hash_seed;
-    for (const std::uint64_t word : words) hash = detail::hash_step(hash, word);
-    return detail::hash_finish(hash);
-}
 
 // --- the core ---
 
@@ -6920,11 +6946,17 @@ ALLOCSCOPE_NOINLINE void put_slot(raw_table& in, raw_table::slot added) noexcept
     in.first[at] = added;
 }
 
-using same_key = bool (*)(const void* entry, const void* key);
+// What the core knows about entries. Each begins with its key.
+struct entry_shape {
+    std::size_t entry_bytes;
+    std::size_t key_bytes;
+    std::uint64_t (*hash_of)(const void* key, std::size_t key_bytes);
+    bool (*has_key)(const void* entry, const void* key, std::size_t key_bytes);
+};
 
-// Returns null when it is not there. Throws only what `is_same` throws.
-ALLOCSCOPE_NOINLINE void* find_entry(const raw_table& in, std::size_t entry_bytes,
-                                     std::uint64_t hash, same_key is_same, const void* key) {
+// Returns null when it is not there. Throws only what the functions of the shape throw.
+ALLOCSCOPE_INLINE void* find_hashed(const raw_table& in, const entry_shape& shape, const void* key,
+                                    std::uint64_t hash) {
     if (in.count == 0) return nullptr;
     const std::size_t mask = in.count - 1;
     const auto lower = static_cast<std::uint32_t>(hash);
@@ -6932,9 +6964,20 @@ ALLOCSCOPE_NOINLINE void* find_entry(const raw_table& in, std::size_t entry_byte
         const raw_table::slot& found = in.first[at];
         if (found.entry == 0) return nullptr;
         if (found.hash != lower) continue;
-        void* entry = static_cast<char*>(in.entries.values) + (found.entry - 1) * entry_bytes;
-        if (is_same(entry, key)) return entry;
+        void* entry = static_cast<char*>(in.entries.values) + (found.entry - 1) * shape.entry_bytes;
+        if (shape.has_key(entry, key, shape.key_bytes)) return entry;
     }
+}
+ALLOCSCOPE_NOINLINE void* find_entry(const raw_table& in, const entry_shape& shape,
+                                     const void* key) {
+    return find_hashed(in, shape, key, shape.hash_of(key, shape.key_bytes));
+}
+
+// Loads the slot of a key into the cache.
+ALLOCSCOPE_NOINLINE void expect_entry(const raw_table& in, const entry_shape& shape,
+                                      const void* key) noexcept {
+    const std::uint64_t hash = shape.hash_of(key, shape.key_bytes);
+    if (in.count != 0) __builtin_prefetch(in.first + (hash & (in.count - 1)));
 }
 
 // Makes `wanted` slots: a power of two, more than there are.
@@ -6966,19 +7009,66 @@ ALLOCSCOPE_NOINLINE void* add_entry(raw_table& in, std::size_t entry_bytes, std:
     return entry;
 }
 
-// The entry with the key. `is_new`: it has been added, and is not yet initialised.
-ALLOCSCOPE_NOINLINE void* find_or_add(raw_table& in, std::size_t entry_bytes, std::uint64_t hash,
-                                      same_key is_same, const void* key, bool& is_new) {
-    void* found = find_entry(in, entry_bytes, hash, is_same, key);
+// The entry with the key. `is_new`: it has been added, and all bytes behind the key are zero.
+ALLOCSCOPE_NOINLINE void* find_or_add(raw_table& in, const entry_shape& shape, const void* key,
+                                      bool& is_new) {
+    const std::uint64_t hash = shape.hash_of(key, shape.key_bytes);
+    void* const found = find_hashed(in, shape, key, hash);
     is_new = found == nullptr;
-    return is_new ? add_entry(in, entry_bytes, hash) : found;
+    if (!is_new) return found;
+    void* const added = add_entry(in, shape.entry_bytes, hash);
+    std::memset(added, 0, shape.entry_bytes);
+    return std::memcpy(added, key, shape.key_bytes);
 }
 
-// Whether an entry, which begins with its key, has this key.
+// Numbers and pointers are words for the core.
+ALLOCSCOPE_NOINLINE std::uint64_t hash_of_word(const void* key, std::size_t /*key_bytes*/) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, key, sizeof word);
+    return detail::hash_finish(detail::hash_step(detail::hash_seed, word));
+}
+ALLOCSCOPE_NOINLINE bool has_word(const void* entry, const void* key, std::size_t /*key_bytes*/) {
+    return std::memcmp(entry, key, sizeof(std::uint64_t)) == 0;
+}
+// Keys by_bytes are nothing but bytes.
+ALLOCSCOPE_NOINLINE std::uint64_t hash_of_bytes(const void* key, std::size_t key_bytes) {
+    std::uint64_t hash = detail::hash_seed;
+    std::uint64_t word = 0;
+    std::size_t at = 0;
+    for (; at + sizeof word <= key_bytes; at += sizeof word) {
+        std::memcpy(&word, static_cast<const char*>(key) + at, sizeof word);
+        hash = detail::hash_step(hash, word);
+    }
+    if (at != key_bytes) {
+        word = 0;
+        std::memcpy(&word, static_cast<const char*>(key) + at, key_bytes - at);
+        hash = detail::hash_step(hash, word);
+    }
+    return detail::hash_finish(hash);
+}
+ALLOCSCOPE_NOINLINE bool has_bytes(const void* entry, const void* key, std::size_t key_bytes) {
+    return std::memcmp(entry, key, key_bytes) == 0;
+}
 template <class Key>
-bool has_key(const void* entry, const void* key) {
+std::uint64_t hash_at(const void* key, std::size_t /*key_bytes*/) {
+    return hash_of_key(*static_cast<const Key*>(key));
+}
+template <class Key>
+bool has_key(const void* entry, const void* key, std::size_t /*key_bytes*/) {
     return *static_cast<const Key*>(entry) == *static_cast<const Key*>(key);
 }
+template <std::size_t entry_bytes, class Key>
+ALLOCSCOPE_HIDDEN inline constexpr entry_shape shape_of_entry = {entry_bytes, sizeof(Key),
+                                                                 &hash_at<Key>, &has_key<Key>};
+template <std::size_t entry_bytes>
+ALLOCSCOPE_HIDDEN inline constexpr entry_shape shape_of_entry<entry_bytes, std::uint64_t> = {
+    entry_bytes, sizeof(std::uint64_t), &hash_of_word, &has_word};
+template <std::size_t entry_bytes, class T>
+ALLOCSCOPE_HIDDEN inline constexpr entry_shape shape_of_entry<entry_bytes, T*> = {
+    entry_bytes, sizeof(T*), &hash_of_word, &has_word};
+template <std::size_t entry_bytes, class Key>
+ALLOCSCOPE_HIDDEN inline constexpr entry_shape shape_of_entry<entry_bytes, by_bytes<Key>> = {
+    entry_bytes, sizeof(Key), &hash_of_bytes, &has_bytes};
 
 // --- the table ---
 
@@ -6987,6 +7077,10 @@ class any_table {
 public:
     ALLOCSCOPE_INLINE std::size_t size() const noexcept { return raw_.entries.size; }
     ALLOCSCOPE_INLINE bool empty() const noexcept { return raw_.entries.size == 0; }
+    // Forgets the entries and their memory. Call it when all memory of the arena is given back.
+    ALLOCSCOPE_NOINLINE void forget() noexcept {
+        raw_ = {{raw_.entries.memory, nullptr, 0, 0}, nullptr, 0};
+    }
 
 protected:
     ALLOCSCOPE_NOINLINE constexpr any_table() noexcept
@@ -7018,13 +7112,13 @@ public:
 
     // Returns null when it is not there.
     ALLOCSCOPE_INLINE Value* find(const Key& key) const noexcept {
-        void* found = find_entry(raw_, sizeof(entry), hash_of_key(key), &has_key<Key>, &key);
+        void* found = find_entry(raw_, shape_of_entry<sizeof(entry), Key>, &key);
         return found != nullptr ? &static_cast<entry*>(found)->value : nullptr;
     }
 
-    // Loads the slot of this key into the cache, because find() will need it soon.
+    // For callers that will find() this key soon.
     ALLOCSCOPE_INLINE void expect(const Key& key) const noexcept {
-        if (raw_.count != 0) __builtin_prefetch(raw_.first + (hash_of_key(key) & (raw_.count - 1)));
+        expect_entry(raw_, shape_of_entry<sizeof(entry), Key>, &key);
     }
 
     struct place {
@@ -7035,10 +7129,13 @@ public:
     // Returns the value of the key, value-initialised if the key was not there.
     ALLOCSCOPE_INLINE place insert(const Key& key) {
         static_assert(__is_trivially_copyable(entry), "entries are moved by memcpy");
-        bool is_new = false;
-        void* at = find_or_add(raw_, sizeof(entry), hash_of_key(key), &has_key<Key>, &key, is_new);
-        if (is_new) ::new (at) entry{key, Value()};
-        return {static_cast<entry*>(at)->value, is_new};
+        bool is_new;
+        auto* at = static_cast<entry*>(
+            find_or_add(raw_, shape_of_entry<sizeof(entry), Key>, &key, is_new));
+        if constexpr (!__is_trivially_constructible(Value)) {
+            if (is_new) ::new (&at->value) Value();
+        }
+        return {at->value, is_new};
     }
     ALLOCSCOPE_INLINE Value& operator[](const Key& key) { return insert(key).value; }
 };
@@ -7202,7 +7299,7 @@ struct step_budget {
 };
 
 struct abbreviation {
-    std::uint64_t code = 0;
+    std::uint64_t code = 0;  // first, for count_below()
     std::uint32_t first_attribute = 0;
     std::uint32_t attribute_count = 0;
     std::uint32_t first_step = 0;
@@ -7348,9 +7445,7 @@ ALLOCSCOPE_NOINLINE abbreviation_table::abbreviation_table(arena& memory, detail
 
 ALLOCSCOPE_NOINLINE const abbreviation* abbreviation_table::find_odd(
     std::uint64_t code) const noexcept {
-    const std::size_t at =
-        partition_point(shapes_.data(), shapes_.size(),
-                        [&](const abbreviation& shape) { return shape.code < code; });
+    const std::size_t at = count_below(shapes_, code);
     return at < shapes_.size() && shapes_[at].code == code ? &shapes_[at] : nullptr;
 }
 
@@ -7372,9 +7467,9 @@ public:
     ALLOCSCOPE_INLINE std::uint64_t offset() const noexcept { return offset_; }
     // The offset after the value that was read last.
     ALLOCSCOPE_INLINE std::uint64_t at() const noexcept { return in_.at(); }
-    const abbreviation* shape() const noexcept { return shape_; }
+    ALLOCSCOPE_PURE const abbreviation* shape() const noexcept { return shape_; }
     // 0 for the first entry, 1 for its children. The empty entry after children has their depth.
-    std::int64_t depth() const noexcept { return depth_; }
+    ALLOCSCOPE_PURE std::int64_t depth() const noexcept { return depth_; }
 
     // Skips the children of the entry, the last of which ends at `end`. The empty entry is next.
     void skip_children(std::uint64_t end) noexcept {
@@ -7546,14 +7641,14 @@ namespace symbolize {
 
 // A namespace, class or function that encloses other entries.
 struct entry_scope {
-    std::uint64_t begin = 0;
+    std::uint64_t begin = 0;  // first, for count_below()
     std::uint64_t end = 0;
     std::size_t parent = 0;  // the number of the scope around it + 1; 0: the unit itself
     bool has_types = false;  // anywhere inside
 };
 
 struct debug_unit {
-    detail::dwarf_unit header;
+    detail::dwarf_unit header;    // first, for count_below(): it begins with its offset
     debug_units* home = nullptr;  // the owner of the sections that contain it
     const char* directory = "";
     const char* split_name = "";  // of the file that describes its functions; "": this file
@@ -7656,6 +7751,9 @@ private:
         return header.abbreviations << 8U | sizes;
     }
 
+    debug_units(arena& memory, const detail::dwarf_sections& sections, std::uint64_t lowest_code,
+                std::uint64_t file);
+
     void read_units(const debug_unit* skeleton);
     void read_first_entry(debug_unit& unit, arena& scratch, step_budget& budget,
                           step_budget& abbreviation_budget);
@@ -7714,16 +7812,21 @@ ALLOCSCOPE_NOINLINE detail::dwarf_sections debug_units::read_sections(arena& mem
     return sections;
 }
 
-ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& object,
-                                             std::uint64_t file)
+ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const detail::dwarf_sections& sections,
+                                             std::uint64_t lowest_code, std::uint64_t file)
     : memory_(memory),
-      sections_(read_sections(memory, object, {}, file == 0)),
-      lowest_code_(object.lowest_code()),
+      sections_(sections),
+      lowest_code_(lowest_code),
       file_(file),
       units_(memory),
       by_address_(memory),
       types_(memory),
-      abbreviations_(memory) {
+      abbreviations_(memory) {}
+
+ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& object,
+                                             std::uint64_t file)
+    : debug_units(memory, read_sections(memory, object, {}, file == 0), object.lowest_code(),
+                  file) {
     const auto supplement_of = readers_of_rare_forms.supplement_of;
     if (file == 0 && supplement_of != nullptr) supplement_ = supplement_of(memory, object);
     if (supplement_ != nullptr) sections_.supplement_strings = supplement_->sections_.strings;
@@ -7734,13 +7837,7 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& 
 // the split sections.
 ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const detail::dwarf_sections& split,
                                              const debug_units& whole, const debug_unit& skeleton)
-    : memory_(memory),
-      sections_(split),
-      lowest_code_(whole.lowest_code_),
-      units_(memory),
-      by_address_(memory),
-      types_(memory),
-      abbreviations_(memory) {
+    : debug_units(memory, split, whole.lowest_code_, 0) {
     sections_.addresses = whole.sections_.addresses;
     sections_.ranges = whole.sections_.ranges;
     read_units(&skeleton);
@@ -7787,11 +7884,11 @@ ALLOCSCOPE_NOINLINE debug_unit* debug_units::unit_of_entry(std::uint64_t referen
         const bool is_there = file_ == 0 && supplement_ != nullptr;
         return is_there ? supplement_->unit_of_entry(reference) : nullptr;
     }
-    const std::size_t at =
-        partition_point(units_.data(), units_.size(),
-                        [&](const debug_unit& unit) { return unit.header.end <= offset; });
-    if (at == units_.size() || offset < units_[at].header.first_entry) return nullptr;
-    return load(units_[at]);
+    const std::size_t behind = count_below(units_, offset + 1);
+    if (behind == 0) return nullptr;
+    debug_unit& unit = units_[behind - 1];
+    const bool is_in_unit = offset >= unit.header.first_entry && offset < unit.header.end;
+    return is_in_unit ? load(unit) : nullptr;
 }
 
 ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& scratch,
@@ -11353,7 +11450,9 @@ struct met_module {
     std::uint32_t number;       // from 1
     bool has_build_id;
 
-    bool holds(std::uintptr_t address) const noexcept { return address - start < size; }
+    ALLOCSCOPE_PURE bool holds(std::uintptr_t address) const noexcept {
+        return address - start < size;
+    }
     ALLOCSCOPE_INLINE std::uint64_t tag() const noexcept { return module_tag(start, fingerprint); }
 };
 
@@ -12051,7 +12150,8 @@ inline eh_record read_frame_description(const mapped_bytes& frames, std::uint64_
     const eh_record kind = eh_frame_detail::read_bounds(frames, address, bounds, id);
     next = frames.address + bounds.end;
     if (kind != eh_record::description) return kind;
-    out = frame_description{};
+    out.encoding = eh_pointer::absolute;  // the record need not say it
+    out.is_signal_frame = false;
     bool has_augmentation = false;
     if (id > bounds.begin) return eh_record::odd;  // the CIE would be before the bytes
     if (!eh_frame_detail::read_common(frames, frames.address + bounds.begin - id, has_augmentation,
@@ -15812,12 +15912,12 @@ ALLOCSCOPE_RARE_END
 #ifndef ALLOCSCOPE_PLATFORM_CLOCKS_HPP
 #define ALLOCSCOPE_PLATFORM_CLOCKS_HPP
 
-ALLOCSCOPE_HOT_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
 // 0 when there is no clock. A difference of two readings is then 0, and nothing divides by it.
-ALLOCSCOPE_FAST_PATH std::uint64_t clock_ns(clockid_t clock) noexcept {
+ALLOCSCOPE_NOINLINE std::uint64_t clock_ns(clockid_t clock) noexcept {
     struct timespec now;
     if (::clock_gettime(clock, &now) != 0) return 0;
     return static_cast<std::uint64_t>(now.tv_sec) * 1000000000U +
@@ -15825,18 +15925,18 @@ ALLOCSCOPE_FAST_PATH std::uint64_t clock_ns(clockid_t clock) noexcept {
 }
 
 // Never goes back.
-ALLOCSCOPE_FAST_PATH std::uint64_t monotonic_ns() noexcept {
+ALLOCSCOPE_INLINE std::uint64_t monotonic_ns() noexcept {
     return clock_ns(CLOCK_MONOTONIC);
 }
 
 // Since 1970 (UTC), as the system's clock has it now.
-ALLOCSCOPE_FAST_PATH std::int64_t unix_time_ns() noexcept {
+ALLOCSCOPE_INLINE std::int64_t unix_time_ns() noexcept {
     return static_cast<std::int64_t>(clock_ns(CLOCK_REALTIME));
 }
 
 }  // namespace detail
 
-ALLOCSCOPE_HOT_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_CLOCKS_HPP
 
@@ -18284,7 +18384,7 @@ inline void prepare_thread_fence() noexcept {
 
 // Returns false when the kernel does not offer it, or a filter forbids it. Nothing may be concluded
 // then.
-ALLOCSCOPE_INLINE bool fence_all_threads() noexcept {
+ALLOCSCOPE_NOINLINE bool fence_all_threads() noexcept {
     const int saved_errno = errno;
     bool done = ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
     if (!done) done = ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0;
@@ -19169,7 +19269,7 @@ inline open_window* find_window(window_id id) noexcept {
 
 // --- the calling thread ---
 
-ALLOCSCOPE_INLINE thread_state* own_state() noexcept {
+ALLOCSCOPE_NOINLINE thread_state* own_state() noexcept {
     if (current_entry == &departed) return process.latecomer.load(memory_order::acquire);
     thread_state* state = current_state();
     return state != nullptr ? state : attach_thread();
@@ -19953,6 +20053,10 @@ inline family_sum* sum_of_family(family_table& sums, std::uint32_t family) {
     return &sum;
 }
 
+inline family_sum* sum_of_site(family_table& sums, std::uint32_t site) {
+    return sum_of_family(sums, family_of_site(site));
+}
+
 inline void add_events(family_sum* to, const cohort_count& events) noexcept {
     if (to == nullptr) return;
     to->counts.allocations += events.births;
@@ -19982,15 +20086,15 @@ inline void add_other_families(family_table& sums, const retired_births& retired
         sum.deaths.add(gone.deaths);
     }
     for (const cohort_count& own : counts.own) {
-        add_events(sum_of_family(sums, family_of_site(own.site)), own);
+        add_events(sum_of_site(sums, own.site), own);
     }
     for (const cohort_count& other : counts.foreign) {  // without births
         const cohort_facts& facts = process.cohorts.by_id(other.id)->facts();
         const std::uint32_t site = facts.site.load(memory_order::relaxed);
-        add_events(sum_of_family(sums, family_of_site(site)), other);
+        add_events(sum_of_site(sums, site), other);
     }
     for (const sampled_count& each : counts.sampled) {
-        family_sum* const sum = sum_of_family(sums, family_of_site(each.site));
+        family_sum* const sum = sum_of_site(sums, each.site);
         if (sum == nullptr) continue;
         sample_sums deaths = each.samples.births;
         deaths.subtract(each.samples.alive);
@@ -20128,7 +20232,8 @@ public:
         is_certain_ = is_found && can_tell_modules();
         if (!is_found) assign_what_is_left();
         for (std::uint32_t i = 0; i < stack.count; ++i) {
-            if (homes_[i] != nullptr) key_ = hash_step(key_ ^ i, homes_[i]->number);
+            const met_module* const home = homes_[i];
+            if (home != nullptr) key_ = hash_step(key_ ^ i, home->number);
         }
     }
 
@@ -20276,6 +20381,10 @@ struct live_window {
     bool has_peak_details = false;
     list<std::uintptr_t> frames;
     list<family_sum> families;  // empty if there is only one family
+
+    const std::uintptr_t* frames_of(const live_site& site) const noexcept {
+        return frames.data() + site.first_frame;
+    }
 };
 
 // --- sites ---
@@ -20307,8 +20416,10 @@ public:
 
     // The oldest cohort comes first, which is nearly the order of sites. Throws std::bad_alloc.
     void add_to(list<cohort_part>& parts) {
-        for (const cohort_count& deaths : counts_.foreign) foreign_.push_back(deaths);
-        sort(foreign_, [](const cohort_count& a, const cohort_count& b) { return a.id < b.id; });
+        foreign_.reserve(counts_.foreign.size());
+        for (const cohort_count& each : counts_.foreign) {
+            foreign_[each.id] = {each.deaths, each.death_bytes};
+        }
         parts.reserve(counts_.own.size() + counts_.sampled.size());
         for (const cohort_count* own = counts_.own.end(); own != counts_.own.begin();) {
             parts.push_back(part_of(*--own));
@@ -20325,8 +20436,8 @@ private:
     }
 
     cohort_part part_of(const cohort_count& own) const {
-        event_sum deaths = foreign_deaths_of_cohort(own.id);
-        deaths.add({own.deaths, own.death_bytes});
+        event_sum deaths{own.deaths, own.death_bytes};
+        if (const event_sum* foreign = foreign_.find(own.id)) deaths.add(*foreign);
         cohort_part part{own.id,
                          own.site,
                          instance_of(own.id),
@@ -20346,19 +20457,11 @@ private:
         return part;
     }
 
-    event_sum foreign_deaths_of_cohort(std::uint32_t id) const noexcept {
-        const std::size_t at =
-            plain::partition_point(foreign_.data(), foreign_.size(),
-                                   [id](const cohort_count& deaths) { return deaths.id < id; });
-        if (at == foreign_.size() || foreign_[at].id != id) return {};
-        return {foreign_[at].deaths, foreign_[at].death_bytes};
-    }
-
     const kept_counts& counts_;
     const ages_of_window& ages_;
     const bool in_samples_;
     arena& memory_;
-    list<cohort_count> foreign_;
+    table<std::uint64_t, event_sum> foreign_;  // the deaths on other threads, by the cohort
 };
 
 // The hash by which names are found again.
@@ -20389,13 +20492,14 @@ inline live_site sum_of(arena& memory, const cohort_part* parts, std::size_t cou
     sum.id = parts->site;
     cohort_samples samples;
     for (std::size_t i = 0; i < count; ++i) {
-        sum.objects += parts[i].objects;
-        sum.bytes += parts[i].bytes;
-        sum.allocations += parts[i].allocations;
-        sum.bytes_allocated += parts[i].bytes_allocated;
-        if (parts[i].samples == nullptr) continue;
-        samples.alive.add(parts[i].samples->alive);
-        samples.births.add(parts[i].samples->births);
+        const cohort_part& part = parts[i];
+        sum.objects += part.objects;
+        sum.bytes += part.bytes;
+        sum.allocations += part.allocations;
+        sum.bytes_allocated += part.bytes_allocated;
+        if (part.samples == nullptr) continue;
+        samples.alive.add(part.samples->alive);
+        samples.births.add(part.samples->births);
     }
     if (in_samples) {
         sum.samples = memory.make<sample_sums>(samples.alive);
@@ -20413,7 +20517,8 @@ inline std::size_t add_details(live_window& to, const cohort_part* parts, std::s
     if (!to.wanted.details) return 0;
     snapshot::stack_details sum{};
     for (std::size_t i = 0; i < count; ++i) {
-        reading.add(sum, parts[i].id, parts[i].allocations, parts[i].objects, parts[i].bytes);
+        const cohort_part& part = parts[i];
+        reading.add(sum, part.id, part.allocations, part.objects, part.bytes);
     }
     reading.finish(sum);
     to.details.push_back(sum);
@@ -20434,16 +20539,18 @@ inline void add_parts(live_window& to, live_site& site, const cohort_part* parts
     site.details = add_details(to, parts, is_one ? count : 0, reading);
     if (is_one) return;
     site.first_part = to.parts.size();
-    for (std::size_t i = 0; i < count;) {
-        std::size_t end = i;
-        while (end < count && is_of_same_part(parts[end], parts[i])) ++end;
-        const live_site sum = sum_of(to.parts.memory(), parts + i, end - i, in_samples);
-        const std::size_t details = add_details(to, parts + i, end - i, reading);
+    const cohort_part* const end = parts + count;
+    while (parts != end) {
+        const cohort_part& first = *parts;
+        std::size_t same = 1;
+        while (parts + same != end && is_of_same_part(parts[same], first)) ++same;
+        const live_site sum = sum_of(to.parts.memory(), parts, same, in_samples);
+        const std::size_t details = add_details(to, parts, same, reading);
         if (details != 0) to.details[site.details - 1].add(to.details[details - 1]);
-        to.parts.push_back({parts[i].instance, parts[i].age, sum.objects, sum.bytes,
-                            sum.allocations, sum.bytes_allocated, sum.samples, details});
+        to.parts.push_back({first.instance, first.age, sum.objects, sum.bytes, sum.allocations,
+                            sum.bytes_allocated, sum.samples, details});
         ++site.part_count;
-        i = end;
+        parts += same;
     }
 }
 
@@ -20486,14 +20593,14 @@ inline void read_sites(live_window& to, const window_facts& facts) {
         return a.instance != b.instance ? a.instance < b.instance : a.age < b.age;
     });
     std::size_t all_frames = 0;
-    for (std::size_t i = 0; i < found.size();) {
-        std::size_t end = i;
-        while (end < found.size() && found[end].site == found[i].site) ++end;
-        live_site here = sum_of(to.sites.memory(), &found[i], end - i, in_samples);
-        const std::size_t begin = i;
-        i = end;
+    const cohort_part* const end = found.end();
+    for (const cohort_part* next = found.begin(); next != end;) {
+        const cohort_part* const parts = next;
+        while (next != end && next->site == parts->site) ++next;
+        const auto count = static_cast<std::size_t>(next - parts);
+        live_site here = sum_of(to.sites.memory(), parts, count, in_samples);
         if (here.objects == 0 && here.allocations == 0) continue;
-        add_parts(to, here, &found[begin], end - begin, in_samples, details);
+        add_parts(to, here, parts, count, in_samples, details);
         all_frames += add_known_facts(here, unoptimised_frames(to.wanted.stack_frames));
         (here.objects != 0 ? to.sites : to.gone).push_back(here);
     }
@@ -20631,9 +20738,9 @@ public:
     text_out(const text_out&) = delete;
     text_out& operator=(const text_out&) = delete;
 
-    ALLOCSCOPE_INLINE std::size_t size() const noexcept { return size_; }
-    ALLOCSCOPE_INLINE bool empty() const noexcept { return size_ == 0; }
-    ALLOCSCOPE_INLINE char back() const noexcept { return data_[size_ - 1]; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE std::size_t size() const noexcept { return size_; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool empty() const noexcept { return size_ == 0; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE char back() const noexcept { return data_[size_ - 1]; }
 
     // The text so far; valid until the next character is written. Not inlined: see text.hpp.
     ALLOCSCOPE_NOINLINE text view() const noexcept {
@@ -20813,14 +20920,10 @@ inline std::size_t common_directory(const list<text>& paths, bool is_absolute) n
     bool is_first = true;
     for (const text path : paths) {
         if (path.empty() || path.starts_with("/") != is_absolute) continue;
-        if (is_first) shared = path;
+        shared = shared_folder(is_first ? path : shared, path);
         is_first = false;
-        std::size_t same = 0;
-        while (same < shared.size() && same < path.size() && shared[same] == path[same]) ++same;
-        shared = shared.substr(0, same);
     }
-    const std::size_t slash = shared.rfind('/');
-    return slash == text::npos || slash == 0 ? 0 : slash + 1;
+    return shared.size() == 1 ? 0 : shared.size();  // "/" is not cut off
 }
 
 // Changes the paths in place; "" stays "", and equal files get equal names.
@@ -20828,9 +20931,12 @@ inline void shorten_paths(arena& memory, list<text>& paths) {
     for (text& path : paths) path = tidy_path(memory, path);
     const std::size_t cuts[] = {common_directory(paths, false), common_directory(paths, true)};
     table<text, text> meanings{memory};  // for each short name: the path, or "" if there are two
+    const auto name_of = [&](const text& path) {
+        return path.substr(cuts[path.starts_with("/") ? 1 : 0]);
+    };
     for (const text path : paths) {
         if (path.empty()) continue;
-        const text name = path.substr(cuts[path.starts_with("/") ? 1 : 0]);
+        const text name = name_of(path);
         const auto meaning = meanings.insert(name);
         if (meaning.is_new) {
             meaning.value = path;
@@ -20840,7 +20946,7 @@ inline void shorten_paths(arena& memory, list<text>& paths) {
     }
     for (text& path : paths) {
         if (path.empty()) continue;
-        const text name = path.substr(cuts[path.starts_with("/") ? 1 : 0]);
+        const text name = name_of(path);
         if (!meanings.find(name)->empty()) path = name;
     }
 }
@@ -20912,6 +21018,12 @@ ALLOCSCOPE_NOINLINE text enclosed(arena& memory, const char* before, const text&
     return joined(memory, before, inside, behind);
 }
 
+// The text with `part` in place of what is in [begin, end).
+ALLOCSCOPE_NOINLINE text replaced(arena& memory, const text& whole, std::size_t begin,
+                                  std::size_t end, const text& part) {
+    return joined(memory, whole.substr(0, begin), part, whole.substr(end));
+}
+
 // The first of the words in `words`, separated by single spaces, with which `name` starts; "" if it
 // starts with none of them.
 ALLOCSCOPE_NOINLINE text listed_start(const text& name, text words) noexcept {
@@ -20922,7 +21034,7 @@ ALLOCSCOPE_NOINLINE text listed_start(const text& name, text words) noexcept {
         if (space == no_position) break;
         words.remove_prefix(space + 1);
     }
-    return {};
+    return no_text();
 }
 
 ALLOCSCOPE_NOINLINE text listed_start(const text& name, const char* words) noexcept {
@@ -20961,7 +21073,7 @@ ALLOCSCOPE_NOINLINE text find_meaning(const word_meaning* rows, std::size_t coun
     for (std::size_t i = 0; i < count; ++i) {
         if (is_listed(word, rows[i].words)) return rows[i].meaning;
     }
-    return {};
+    return no_text();
 }
 
 template <std::size_t Count>
@@ -20980,8 +21092,8 @@ ALLOCSCOPE_NOINLINE std::size_t operator_symbol_length(const text& name) noexcep
 }
 
 // True if the word `operator` starts at `at`.
-inline bool is_operator_word(const text& name, std::size_t at) noexcept {
-    return name[at] == 'o' && name.substr(at).starts_with("operator") &&
+ALLOCSCOPE_PURE inline bool is_operator_word(const text& name, std::size_t at) noexcept {
+    return name[at] == 'o' && name.has_at(at, "operator") &&
            (at == 0 || !is_name_character(name[at - 1])) && skip_word(name, at) == at + 8;
 }
 
@@ -21027,7 +21139,7 @@ ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE std::size_t skip_brackets(const text& name,
 }
 
 // False for "box<" and "box<pair<int>": the beginning of a type.
-inline bool has_all_arguments(const text& type) noexcept {
+ALLOCSCOPE_PURE inline bool has_all_arguments(const text& type) noexcept {
     const std::size_t open = type.find('<');
     return open != no_position && skip_brackets(type, open) == type.size();
 }
@@ -21071,7 +21183,7 @@ ALLOCSCOPE_NOINLINE text first_argument(arena& memory, const text& bracketed) {
 
 // Whether the type has a part behind the place of a name, as `void (*)(int)` and `int[3]`.
 // Nothing more can be written behind that.
-inline bool is_declarator(const text& type) noexcept {
+ALLOCSCOPE_PURE inline bool is_declarator(const text& type) noexcept {
     return type.size() > 1 && (type.ends_with(")") || type.ends_with("]"));
 }
 
@@ -21114,6 +21226,8 @@ struct function_name {
         return components.size() > 1 ? components[components.size() - 2] : no_component;
     }
 };
+
+constexpr function_name no_function{};
 
 ALLOCSCOPE_PURE inline bool has_arguments(const function_name& function) noexcept {
     for (const name_component& each : function.components) {
@@ -21185,7 +21299,7 @@ private:
     }
 
     ALLOCSCOPE_PURE bool is_next(std::size_t at, const char* wanted) const noexcept {
-        return name_.substr(at).starts_with(wanted);
+        return name_.has_at(at, wanted);
     }
 
     void read_space() {
@@ -21198,7 +21312,7 @@ private:
         }
     }
 
-    bool is_decltype() const noexcept {
+    ALLOCSCOPE_PURE bool is_decltype() const noexcept {
         return name_begin_ != no_position &&
                name_.substr(name_begin_, name_end_ - name_begin_) == "decltype";
     }
@@ -21250,7 +21364,7 @@ private:
 
     // Behind a dot, Go has the rest of a name: "runtime.cgocall", "main.(*box).grow". C and C++
     // compilers have marks there: "load.part.3", "load.cold".
-    bool is_inner_dot() const {
+    ALLOCSCOPE_PURE bool is_inner_dot() const {
         if (name_begin_ == no_position || !arguments_.empty()) return false;
         if (is_next(at_, ".(*")) return true;
         const std::size_t behind = skip_word(name_, at_ + 1);
@@ -21294,7 +21408,7 @@ private:
                               rest.starts_with(" (."));
     }
 
-    ALLOCSCOPE_INLINE bool has_name() const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool has_name() const noexcept {
         return name_begin_ != no_position || !components_.empty();
     }
 
@@ -21568,7 +21682,7 @@ inline text alias_of_json(text arguments) noexcept {
         take_start(arguments,
                    "std::vector, std::string, bool, long, unsigned long, double, std::allocator, "
                    "nlohmann::adl_serializer, std::vector<unsigned char>");
-    if (!is_usual || (arguments != ">" && arguments != ", void>")) return {};
+    if (!is_usual || (arguments != ">" && arguments != ", void>")) return no_text();
     return is_ordered ? "nlohmann::ordered_json" : "nlohmann::json";
 }
 
@@ -21581,7 +21695,7 @@ constexpr word_meaning iterated_containers[] = {
 // The iterator of a container, as in "std::list<int>::iterator"; "" if `name` is another template,
 // or one that does not show which container it belongs to.
 inline text alias_of_iterator(arena& memory, const text& name, const list<text>& arguments) {
-    if (!name.ends_with("terator") || arguments.empty()) return {};
+    if (!name.ends_with("terator") || arguments.empty()) return no_text();
     text pointer = arguments.back();
     text container;
     if (name == "__gnu_cxx::__normal_iterator") {
@@ -21591,7 +21705,7 @@ inline text alias_of_iterator(arena& memory, const text& name, const list<text>&
         container = filled_in(memory, listed_meaning(iterated_containers, name), arguments);
         if (container.starts_with("std::list<")) pointer = {};
     }
-    if (container.empty()) return {};
+    if (container.empty()) return no_text();
     const bool is_const =
         name.contains("const") || pointer.ends_with(" const*") ||
         (pointer.starts_with("const ") && pointer.find('*') + 1 == pointer.size());
@@ -21727,8 +21841,8 @@ inline text result_of_trait(const text& type) noexcept {
         "std::remove_reference_t< std::remove_reference< std::remove_pointer_t< "
         "std::remove_pointer< std::remove_const_t< std::remove_const< std::remove_cv_t< "
         "std::remove_cv<");
-    if (start.empty() || skip_brackets(type, start.size() - 1) != type.size()) return {};
-    if (is_listed(type.substr(type.size() - 2), "]> )>")) return {};
+    if (start.empty() || skip_brackets(type, start.size() - 1) != type.size()) return no_text();
+    if (is_listed(type.substr(type.size() - 2), "]> )>")) return no_text();
     text of = type.substr(start.size(), type.size() - start.size() - 1);
     if (start.contains("reference")) {
         of = without_reference(of);
@@ -21764,7 +21878,7 @@ private:
 
         ALLOCSCOPE_INLINE explicit written(arena& memory) : out(memory) {}
 
-        bool is_after_colons() const noexcept { return out.view().ends_with("::"); }
+        ALLOCSCOPE_PURE bool is_after_colons() const noexcept { return out.view().ends_with("::"); }
 
         // Writes a space if the input has one at this point.
         void write_space() {
@@ -21831,7 +21945,7 @@ private:
 
     // After a failure `at_` may be anywhere.
     ALLOCSCOPE_PURE bool is_next(const char* wanted) const noexcept {
-        return at_ <= type_.size() && type_.substr(at_).starts_with(wanted);
+        return at_ <= type_.size() && type_.has_at(at_, wanted);
     }
 
     void word(written& to) {
@@ -21854,7 +21968,7 @@ private:
         if (is_operator_word(type_, at_)) {
             return copy_until(to, behind + operator_symbol_length(type_.substr(behind)));
         }
-        const bool is_scope = !continues_name && type_.substr(behind).starts_with("::");
+        const bool is_scope = !continues_name && type_.has_at(behind, "::");
         to.out << (is_scope ? without_version(word) : without_literal_suffix(word));
         at_ = behind;
     }
@@ -21869,7 +21983,7 @@ private:
 
     // Words that are not names: qualifiers, `struct`, and the words of built-in types.
     bool special_word(written& to, const text& word, std::size_t behind) {
-        if (word == "const" || word == "volatile") {
+        if (is_listed(word, "const volatile")) {
             at_ = behind;
             if (to.has_declarator) {
                 if (!to.out.empty() && to.out.back() != '(') to.out << ' ';
@@ -21919,8 +22033,9 @@ private:
     }
 
     // Whether `word` is a part of the name that is there only for the linker.
-    bool is_inline_namespace(const written& to, const text& word, std::size_t behind) const {
-        if (!type_.substr(behind).starts_with("::")) return false;
+    ALLOCSCOPE_PURE bool is_inline_namespace(const written& to, const text& word,
+                                             std::size_t behind) const {
+        if (!type_.has_at(behind, "::")) return false;
         const text name = to.out.view().substr(to.name_begin);
         if (is_listed(name, "allocscope:: fmt:: msgpack:: toml:: boost::log::") &&
             word.size() > 1 && word[0] == 'v' && word[1] >= '0' && word[1] <= '9') {
@@ -21928,8 +22043,7 @@ private:
         }
         if (name == "tbb::") return is_listed(word, "detail d0 d1 d2 r1");
         if (is_listed(name, "absl:: nlohmann:: toml::")) {
-            return word.starts_with("lts_") || word.starts_with("debian") ||
-                   word.starts_with("json_abi_") || word.starts_with("toml11_");
+            return !listed_start(word, "lts_ debian json_abi_ toml11_").empty();
         }
         return name.starts_with("std::") &&
                is_listed(
@@ -22013,7 +22127,7 @@ private:
         if (leave_function(to, behind)) return;
         // Writes void(int) and void (*)(int), whether or not the input has these spaces.
         to.space_before = behind != no_position && !to.out.empty() && to.out.back() != '(' &&
-                          (type_.substr(behind).starts_with("(") || is_next("(*") || is_next("(&"));
+                          (type_.has_at(behind, "(") || is_next("(*") || is_next("(&"));
         to.write_space();
         write_list(to.out, '(', parts(')', depth), ')');
         to.has_declarator = true;
@@ -22111,7 +22225,7 @@ inline text pretty_type(arena& memory, text type) {
 inline text without_unnamed_namespaces(arena& memory, text type) {
     constexpr text unnamed = "(anonymous namespace)::";
     for (std::size_t at = type.find(unnamed); at != no_position; at = type.find(unnamed, at)) {
-        type = joined(memory, type.substr(0, at), type.substr(at + unnamed.size()));
+        type = replaced(memory, type, at, at + unnamed.size(), {});
     }
     return type;
 }
@@ -22128,7 +22242,7 @@ constexpr word_meaning integers[] = {{"size_t uint64_t uintptr_t", "unsigned lon
 // What compilers describe for an integer of the C library, with or without std::: `unsigned char`
 // for uint8_t; "" for any other name. Linux x86_64 has one meaning for each of these names.
 inline text integer_of_alias(text alias) noexcept {
-    if (!alias.ends_with("_t")) return {};
+    if (!alias.ends_with("_t")) return no_text();
     take_start(alias, "std::");
     return listed_meaning(integers, alias);
 }
@@ -22139,7 +22253,7 @@ inline text without_integer_aliases(arena& memory, const text& type) {
     std::size_t at = 0;
     while (at < type.size()) {
         std::size_t end = skip_word(type, at);
-        if (type.substr(at).starts_with("std::")) end = skip_word(type, at + 5);
+        if (type.has_at(at, "std::")) end = skip_word(type, at + 5);
         const bool is_inside = at > 0 && type[at - 1] == ':';
         const text word = type.substr(at, end > at ? end - at : 1);
         const text integer = is_inside ? text{} : integer_of_alias(word);
@@ -22360,6 +22474,12 @@ inline const char* word_of(type_evidence evidence) noexcept {
 }
 
 struct type_answer {
+    // Without these g++ writes all members at each place that makes one.
+    ALLOCSCOPE_NOINLINE type_answer() noexcept {}
+    ALLOCSCOPE_NOINLINE type_answer(const text& type, type_evidence how,
+                                    bool of_array = false) noexcept
+        : name(type), evidence(how), is_array(of_array) {}
+
     text name = "?";
     type_evidence evidence = type_evidence::none;
     bool is_array = false;  // the source says so: the block may be larger than one object
@@ -22384,13 +22504,8 @@ struct type_answer {
     }
 };
 
-// Not inlined, because `{}` writes six values wherever it stands.
-ALLOCSCOPE_NOINLINE type_answer unknown_type() noexcept {
-    return {};
-}
-
 // Whether a candidate, which may lack scopes, means the class `type`.
-inline bool is_candidate_for(text candidate, text type) noexcept {
+ALLOCSCOPE_PURE inline bool is_candidate_for(text candidate, text type) noexcept {
     if (candidate.ends_with("<>")) {
         candidate.remove_suffix(1);
         type = type.substr(0, type.find('<') + 1);
@@ -22739,7 +22854,7 @@ ALLOCSCOPE_HIDDEN inline constexpr const char* marks_of_special_members[] = {
 // that the debug information calls artificial have lines of the user's: what initialises a file's
 // globals, the body of a coroutine, the body of a lambda. A lambda in a constructor has the
 // constructor's name in front of its own, which ends with "_cl", the call.
-inline bool is_special_member(text linkage) noexcept {
+ALLOCSCOPE_PURE inline bool is_special_member(text linkage) noexcept {
     const std::size_t call = linkage.rfind(text{"_cl"});
     const bool is_call = call != text::npos && linkage.substr(call + 3).find_first_of("EI") == 0;
     if (is_call) linkage.remove_prefix(call);
@@ -22771,9 +22886,7 @@ public:
     // The number + 1 of the innermost scope around an entry; 0: none.
     static std::size_t enclosing(const debug_unit& unit, std::uint64_t entry) {
         entry &= ~detail::dwarf_in_supplement;
-        std::size_t number =
-            partition_point(unit.scopes.data(), unit.scopes.size(),
-                            [&](const entry_scope& scope) { return scope.begin < entry; });
+        std::size_t number = count_below(unit.scopes, entry);
         while (number != 0 && unit.scopes[number - 1].end <= entry) {
             number = unit.scopes[number - 1].parent;
         }
@@ -22938,7 +23051,7 @@ public:
         std::size_t scope_bytes = 0;
         for (const named_type* type = all(name); type != nullptr; type = type->next) {
             if (type->qualified.empty()) {
-                if (may_be_within(type->within, function)) return {};
+                if (may_be_within(type->within, function)) return no_text();
                 continue;
             }
             text scope = type->qualified.substr(0, type->qualified.size() - name.size());
@@ -22964,7 +23077,7 @@ public:
         for (const named_type* type = first; type != nullptr; type = type->next) {
             const bool is_same = type->qualified == first->qualified;
             if (!is_same && !(is_seen(*type, name, function) && is_seen(*first, name, function))) {
-                return {};
+                return no_text();
             }
         }
         return first != nullptr ? first->qualified : text{};
@@ -23066,20 +23179,22 @@ private:
     ALLOCSCOPE_NOINLINE static text scopes_of(debug_units& units, std::uint64_t signature) {
         const std::uint64_t entry = units.entry_of_type(signature);
         const debug_unit* const unit = units.unit_of_entry(entry);
-        if (entry == 0 || unit == nullptr) return {};
+        if (entry == 0 || unit == nullptr) return no_text();
         const std::uint64_t declared = read_facts(*unit, entry).more;
         std::size_t at = entry_names::enclosing(*unit, declared != 0 ? declared : entry);
         text path;
-        for (; at != 0; at = unit->scopes[at - 1].parent) {
-            text name = read_facts(*unit, unit->scopes[at - 1].begin).name;
+        while (at != 0) {
+            const entry_scope& scope = unit->scopes[at - 1];
+            text name = read_facts(*unit, scope.begin).name;
             if (name.empty()) name = unnamed_namespace;
             path = path.empty() ? name : joined(units.memory(), name, "::", path);
+            at = scope.parent;
         }
         return path;
     }
 
     // "app::" encloses "app::run", and so does "app::(anonymous namespace)::".
-    static bool is_around(text scope, text function) noexcept {
+    ALLOCSCOPE_PURE static bool is_around(text scope, text function) noexcept {
         constexpr text unnamed = "(anonymous namespace)::";
         while (!scope.empty()) {
             text& shorter = scope.starts_with(unnamed) ? scope : function;
@@ -23095,13 +23210,14 @@ private:
         return true;
     }
 
-    static bool is_seen(const named_type& type, const text& name, const text& function) noexcept {
+    ALLOCSCOPE_PURE static bool is_seen(const named_type& type, const text& name,
+                                        const text& function) noexcept {
         if (type.qualified.empty() || function.empty()) return false;
         return is_around(type.qualified.substr(0, type.qualified.size() - name.size()), function);
     }
 
     // A type in a template or a function is meant only there. Some scopes have no names.
-    static bool may_be_within(const text& scope, const text& function) noexcept {
+    ALLOCSCOPE_PURE static bool may_be_within(const text& scope, const text& function) noexcept {
         return scope.empty() || scope.ends_with("::") || scope.contains("::::") ||
                is_around(scope, function);
     }
@@ -23261,7 +23377,7 @@ inline std::uint64_t bytes_of_plain_type(text type) noexcept {
 }
 
 // Whether a word is that of an arithmetic type, perhaps one that the C library declares.
-inline bool is_number_type(const text& word) noexcept {
+ALLOCSCOPE_PURE inline bool is_number_type(const text& word) noexcept {
     return is_builtin_word(word) || !integer_of_alias(word).empty();
 }
 
@@ -23359,7 +23475,7 @@ public:
         }
     }
 
-    std::size_t count() const noexcept { return count_; }
+    ALLOCSCOPE_PURE std::size_t count() const noexcept { return count_; }
 
     // The number of the place; count(): it is none of them. Asked for every row of a function.
     std::size_t find(std::uint32_t line, std::uint32_t column) const noexcept {
@@ -23405,7 +23521,7 @@ ALLOCSCOPE_HIDDEN inline constexpr const char* names_of_system_libraries[] = {
 // Whether a file is a library of the C and C++ implementation, or of a compiler's runtime, or the
 // loader, by its name. No row needs a line of these, so their debug information is not read even if
 // it is installed.
-inline bool is_system_library(const text& path) noexcept {
+ALLOCSCOPE_PURE inline bool is_system_library(const text& path) noexcept {
     const text file = file_name_of(path);
     for (const char* name : names_of_system_libraries) {
         if (file.starts_with(name)) return true;
@@ -23415,7 +23531,7 @@ inline bool is_system_library(const text& path) noexcept {
 
 // Whether a file is a header of libstdc++ or libc++. Everything in such a header belongs to the
 // library, even a function whose scope is missing in the debug information.
-inline bool is_standard_header(const text& file) noexcept {
+ALLOCSCOPE_PURE inline bool is_standard_header(const text& file) noexcept {
     // This is asked several times for each frame, and few paths have a '+'.
     return file.find('+') != text::npos && file.contains("/include/c++/");
 }
@@ -23464,7 +23580,7 @@ public:
             const std::uint16_t tag = is_variable ? read(scope).tag : std::uint16_t{0};
             const found_type found = look_up(scope, first, wanted);
             if (found.count != 0) {
-                if (found.count != 1) return {};
+                if (found.count != 1) return no_text();
                 const std::uint64_t type = member_type(found.type, name, first);
                 return spelled(is_element ? object_of(type, true) : type, 0);
             }
@@ -23475,7 +23591,7 @@ public:
                 unit = 0;
             }
         }
-        return {};
+        return no_text();
     }
 
     // What a function makes whose own name is `own`: its class if it is a constructor, or else what
@@ -23488,23 +23604,24 @@ public:
         const std::uint64_t made = function;
         for (int links = 0; links < most_links && function != 0; ++links) {
             const entry_facts facts = read(function);
-            if (facts.tag == 0) return {};
+            if (facts.tag == 0) return no_text();
             if (name.empty()) name = facts.name;
             if (facts.has_type) result = facts.type;
             last = function;
             function = facts.more;
         }
         const debug_unit* unit = last != 0 ? units_.unit_of_entry(last) : nullptr;
-        if (unit == nullptr || (!own.empty() && part_before(name, '<') != own)) return {};
+        const text plain = part_before(name, '<');
+        if (unit == nullptr || (!own.empty() && plain != own)) return no_text();
         if (result != 0) return own.empty() ? text{} : spelled(result, 0);
         const std::uint64_t around = entry_around(*unit, last);
         const entry_facts outer = read(around);
         const bool is_constructor =
-            names_a_type(outer.tag) && part_before(outer.name, '<') == part_before(name, '<');
+            names_a_type(outer.tag) && part_before(outer.name, '<') == plain;
         if (is_constructor) return spelled(around, 0);
         // With -g1 no entry describes the class, but the name of the function has it.
         const entry_name whole = names_.of(made);
-        if (!is_special_member(whole.linkage)) return {};
+        if (!is_special_member(whole.linkage)) return no_text();
         const std::size_t end = whole.function.find(joined(memory_, "::", name, "("));
         const text path = end != text::npos ? whole.function.substr(0, end) : text{};
         const bool is_instance_of =
@@ -23614,8 +23731,7 @@ private:
         }
     }
 
-    static ALLOCSCOPE_INLINE std::uint64_t entry_around(const debug_unit& unit,
-                                                        std::uint64_t entry) {
+    static std::uint64_t entry_around(const debug_unit& unit, std::uint64_t entry) {
         const std::size_t number = entry_names::enclosing(unit, entry);
         return number != 0 ? unit.scopes[number - 1].begin | unit.header.file : 0;
     }
@@ -23681,7 +23797,7 @@ private:
     // The type as a demangler writes it.
     text spelled(std::uint64_t type, int depth) {
         using namespace detail::dwarf;
-        if (depth == most_links) return {};
+        if (depth == most_links) return no_text();
         const entry_facts facts = read(type);
         const char* mark = nullptr;
         switch (facts.tag) {
@@ -23711,7 +23827,7 @@ private:
                 if (facts.name.empty()) return spelled(facts.completed(), depth + 1);
                 return lacks_arguments(type, facts) ? text{} : whole_name(type);
             default:
-                return {};
+                return no_text();
         }
         const text target = facts.has_type ? spelled(facts.type, depth + 1) : text{"void"};
         if (mark == nullptr && target.empty()) return whole_name(type);
@@ -23722,7 +23838,7 @@ private:
     // The name with its scopes; "" if one of them has no name, or is named in another unit.
     text whole_name(std::uint64_t type) {
         const detail::dwarf_unit& unit = units_.unit_of_entry(type)->header;
-        if (unit.type_entry != 0 && (unit.type_entry | unit.file) != type) return {};
+        if (unit.type_entry != 0 && (unit.type_entry | unit.file) != type) return no_text();
         const text name = names_.of(type).function;
         return name.contains("{unnamed type}") ? text{} : name;
     }
@@ -23895,7 +24011,7 @@ public:
     std::uint64_t called_before(std::uint64_t return_address) const noexcept;
 
     struct site {
-        std::uint64_t behind;  // the address after the call
+        std::uint64_t behind;  // the address after the call; first, for count_below()
         std::uint64_t called;  // the entry of the function
     };
     // Whether the function is described as ending with a call that is a jump.
@@ -23975,9 +24091,7 @@ ALLOCSCOPE_NOINLINE call_sites::site call_sites::read_site(const debug_units& un
 
 ALLOCSCOPE_NOINLINE std::uint64_t call_sites::called_before(
     std::uint64_t return_address) const noexcept {
-    const std::size_t at = partition_point(sites_.data(), sites_.size(), [&](const site& each) {
-        return each.behind < return_address;
-    });
+    const std::size_t at = count_below(sites_, return_address);
     return at < sites_.size() && sites_[at].behind == return_address ? sites_[at].called : 0;
 }
 
@@ -24353,7 +24467,7 @@ public:
     std::size_t innermost_at(std::uint64_t address) const noexcept;
 
     // The first address at or after `least` that belongs to the call with number - 1.
-    std::uint64_t begin_of(std::size_t number, std::uint64_t least) const noexcept;
+    ALLOCSCOPE_PURE std::uint64_t begin_of(std::size_t number, std::uint64_t least) const noexcept;
 
     const inlined_call& operator[](std::size_t number) const noexcept { return calls_[number]; }
     ALLOCSCOPE_INLINE std::size_t size() const noexcept { return calls_.size(); }
@@ -24568,7 +24682,7 @@ ALLOCSCOPE_HIDDEN inline constexpr const char* names_of_malloc_family[] = {
     "aligned_alloc", "memalign", "strdup",  "strndup"};
 
 // Whether a demangled name is that of operator new, or of one of malloc's family.
-inline bool is_allocating(const text& name) noexcept {
+ALLOCSCOPE_PURE inline bool is_allocating(const text& name) noexcept {
     for (const char* each : names_of_malloc_family) {
         if (name == each) return true;
     }
@@ -24594,7 +24708,7 @@ public:
         const address_range* range = nullptr;  // null: the address is in no function that is known
         entry_names* names = nullptr;          // by the entries of the unit
 
-        ALLOCSCOPE_INLINE bool begins_at(std::uint64_t address) const {
+        ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool begins_at(std::uint64_t address) const {
             return range != nullptr && range->low == address;
         }
     };
@@ -25012,7 +25126,9 @@ public:
         std::uint64_t address = 0;    // of the first row
         std::size_t* last = nullptr;  // an answer of partition_point_near()
 
-        std::uint64_t address_of(const row& of) const noexcept { return address + of.distance; }
+        ALLOCSCOPE_PURE std::uint64_t address_of(const row& of) const noexcept {
+            return address + of.distance;
+        }
         // The last of the rows at or before the address; null: none.
         const row* last_before(std::uint64_t wanted) const noexcept;
     };
@@ -25020,7 +25136,7 @@ public:
 
     // The whole path of a file by its number in this program; "" when there is no such number.
     text path_of(std::uint64_t file, kept_texts& texts) const {
-        if (file >= files_.size()) return {};
+        if (file >= files_.size()) return no_text();
         file_entry& entry = files_[file];
         return entry.path.empty() ? make_path(entry, texts) : entry.path;
     }
@@ -25139,9 +25255,9 @@ ALLOCSCOPE_NOINLINE const line_table::row* line_table::row_range::last_before(
 
 // A relative name is relative to its directory; a relative directory to that of the compilation.
 ALLOCSCOPE_SLOW_PATH text line_table::make_path(file_entry& entry, kept_texts& texts) const {
-    if (entry.name == nullptr) return {};
+    if (entry.name == nullptr) return no_text();
     const text name = short_text(entry.name);
-    if (name.empty()) return {};
+    if (name.empty()) return no_text();
     text inner;
     if (entry.directory < directories_.size() && directories_[entry.directory] != nullptr) {
         inner = short_text(directories_[entry.directory]);
@@ -25265,7 +25381,7 @@ public:
     }
 
     // Whether all code of an inlined call lies behind the address.
-    bool begins_behind(std::size_t call) const {
+    ALLOCSCOPE_PURE bool begins_behind(std::size_t call) const {
         return calls_.begin_of(call, function_.low) > rows_.address_of(*at_);
     }
 
@@ -25315,7 +25431,7 @@ public:
 private:
     static constexpr std::size_t most_rows = 256;
 
-    bool is_inside(std::size_t inner, std::size_t outer) const {
+    ALLOCSCOPE_PURE bool is_inside(std::size_t inner, std::size_t outer) const {
         while (inner != outer && inner != 0) inner = calls_[inner - 1].parent;
         return inner == outer;
     }
@@ -25428,6 +25544,18 @@ struct function_exit {
     bool allocates = false;  // the function that is meant
 };
 
+// A jump of which the debug information may tell where it ends.
+struct described_jump {
+    jump_kind kind;
+    std::int64_t further;  // it ends so many bytes behind the address
+};
+// What clang has described seems to be a long jump of five bytes, whatever it is.
+ALLOCSCOPE_HIDDEN inline constexpr described_jump described_jumps[] = {{jump_kind::long_jump, 0},
+                                                                       {jump_kind::short_jump, 0},
+                                                                       {jump_kind::short_jump, -3},
+                                                                       {jump_kind::indirect, 0},
+                                                                       {jump_kind::indirect, 1}};
+
 class function_exits {
 public:
     explicit function_exits(module_functions& functions)
@@ -25439,7 +25567,11 @@ public:
     // The only jump by which the function that begins at an address may leave.
     const function_exit& only_exit(std::uint64_t begin) {
         function_exit*& known = exits_[begin];
-        if (known == nullptr) known = functions_.memory().make<function_exit>(find_exit(begin));
+        if (known == nullptr) {
+            function_exit found;
+            if (!find_exit(begin, found)) found = {};
+            known = functions_.memory().make<function_exit>(found);
+        }
         return *known;
     }
 
@@ -25452,18 +25584,17 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t long_bytes = machine_code::call_bytes;
-    static constexpr std::uint64_t short_bytes = machine_code::short_jump_bytes;
-
     // clang does not describe the jumps to functions that the source does not declare. So the code
     // is looked through, too. Compilers describe indirect jumps if they describe calls at all.
-    function_exit find_exit(std::uint64_t begin) {
+    // Returns false if it is not certain by which jump the function leaves.
+    bool find_exit(std::uint64_t begin, function_exit& found) {
         const module_functions::function from = functions_.anywhere_at(begin);
-        if (!from.begins_at(begin)) return {};
+        if (!from.begins_at(begin)) return false;
         const call_sites& sites = functions_.sites_of(from);
-        function_exit found = described_exit(sites.only_jump());
-        found.allocates = functions_.allocates(from, sites.only_jump().called);
-        if (sites.has_jump() && found.behind == 0) return {};
+        const call_sites::site told = sites.only_jump();
+        if (told.behind != 0) found = described_exit(told.behind);
+        found.allocates = functions_.allocates(from, told.called);
+        if (sites.has_jump() && found.behind == 0) return false;
         const bool is_described = sites.has_jump() || !sites.is_empty();
         const std::uint64_t described = found.behind;
         // Optimisers move code that rarely runs away from the rest of its function.
@@ -25471,21 +25602,21 @@ private:
             if (part.value != from.range->value) continue;
             for (std::uint64_t at = part.low; at < part.high;) {
                 const instruction each = code_.instruction_at(at, part.high);
-                if (each.bytes == 0) return {};
+                if (each.bytes == 0) return false;
                 const std::uint64_t opcode = at + each.opcode;
                 at += each.bytes;
                 if (each.jump == jump_kind::none || at == described) continue;
                 const code_target target = target_of(each.jump, at);
                 if (target.address == 0 && !is_described && !code_.is_jump_of_switch(opcode)) {
-                    return {};
+                    return false;
                 }
                 const bool is_long = each.jump == jump_kind::long_jump;
                 if (target.address == 0 || !leads_out(target, from, part, is_long)) continue;
-                if (found.behind != 0) return {};
+                if (found.behind != 0) return false;
                 found = {at, target, !target.is_word && functions_.allocates_at(target.address)};
             }
         }
-        return found;
+        return true;
     }
 
     std::uint64_t find_entry(std::uint64_t begin) const {
@@ -25521,19 +25652,12 @@ private:
         return {code_.jump_word_before(behind), true};
     }
 
-    // What clang has described seems to be a long jump, whatever it is.
-    function_exit described_exit(const call_sites::site& told) const {
-        constexpr std::uint64_t more = long_bytes - short_bytes;
-        if (told.behind == 0) return {};
-        std::uint64_t target = code_.long_jump_before(told.behind);
-        if (target != 0) return {told.behind, {target, false}, false};
-        target = code_.short_jump_before(told.behind);
-        if (target != 0) return {told.behind, {target, false}, false};
-        target = code_.short_jump_before(told.behind - more);
-        if (target != 0) return {told.behind - more, {target, false}, false};
-        for (std::uint64_t at = told.behind; at <= told.behind + 1; ++at) {
-            target = code_.jump_word_before(at);
-            if (target != 0) return {at, {target, true}, false};
+    // The jump that the debug information means by an address.
+    function_exit described_exit(std::uint64_t told) const {
+        for (const described_jump& each : described_jumps) {
+            const std::uint64_t behind = told + static_cast<std::uint64_t>(each.further);
+            const code_target target = target_of(each.kind, behind);
+            if (target.address != 0) return {behind, target, false};
         }
         return {};
     }
@@ -25558,6 +25682,8 @@ ALLOCSCOPE_COLD_END
 ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
+
+enum class symbol_kind { function, data };
 
 struct found_symbol {
     const char* name = nullptr;  // mangled; null when there is none; lives as long as the index
@@ -26002,8 +26128,7 @@ private:
     // A file that was replaced between two readings is not believed either.
     void open() {
         if (parts_ != nullptr) return;
-        object_bytes& object = path_ == nullptr ? *memory_.make<object_bytes>(memory_, file_)
-                                                : *memory_.make<object_bytes>(memory_, path_);
+        object_bytes& object = *memory_.make<object_bytes>(memory_, path_, file_);
         parts_ = memory_.make<parts>(memory_, object);
         if (!was_open_) identity_ = object.identity();
         was_open_ = object.is_readable();
@@ -26093,7 +26218,8 @@ public:
             frame.linkage_name = name.linkage;
             add_frame(location, frame);
         }
-        for (code_frame& each : location.frames) each.built_ns = changed_ns();
+        const std::uint64_t built_ns = changed_ns();
+        for (code_frame& each : location.frames) each.built_ns = built_ns;
     }
 
     // The address at which a function of the symbol table begins; 0 if it is not there.
@@ -26124,10 +26250,11 @@ public:
                 std::uint64_t entry = range->value;
                 std::size_t inner = calls.innermost_at(linked_address);
                 for (; inner != 0; inner = calls[inner - 1].parent) {
-                    if (described.names->of(calls[inner - 1].entry).function.starts_with("std::")) {
+                    const std::uint64_t call = calls[inner - 1].entry;
+                    if (described.names->of(call).function.starts_with("std::")) {
                         continue;  // it may be described in any unit
                     }
-                    entry = calls[inner - 1].entry;
+                    entry = call;
                     break;
                 }
                 declared = units().unit_of_entry(described.names->of(entry).unit);
@@ -26143,7 +26270,7 @@ public:
     text meaning_at(std::uint64_t linked_address, const text& function, const text& name,
                     asked_name wanted, arena& memory) {
         const described_function found = function_at(linked_address);
-        if (found.range == nullptr) return {};
+        if (found.range == nullptr) return no_text();
         const std::size_t inlined = inlined_as(found, linked_address, function);
         const std::uint64_t entry =
             inlined != 0 ? (*found.calls)[inlined - 1].entry : found.range->value;
@@ -26157,7 +26284,7 @@ public:
     text made_at(std::uint64_t linked_address, const text& function, const text& file,
                  const source_places& places, const text& own, arena& memory) {
         const described_function found = function_at(linked_address);
-        if (found.range == nullptr) return {};
+        if (found.range == nullptr) return no_text();
         const inlined_calls& calls = *found.calls;
         const std::size_t around = inlined_as(found, linked_address, function);
         const line_table& lines = lines_of(*found.unit);
@@ -26198,7 +26325,7 @@ public:
             }
             if (count == 1 || (own.empty() && count != 0)) return all.view();
         }
-        return {};
+        return no_text();
     }
 
     // The lines near the call in a frame that resolve() made for this address; `outer` frames of it
@@ -26259,16 +26386,14 @@ public:
         return true;
     }
 
-    // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
-    ALLOCSCOPE_INLINE text data_symbol_at(std::uint64_t linked_address, arena& memory) {
-        if (!is_readable()) return {};
-        return copy_of(memory, name_of(symbols().object_at(linked_address).name).readable);
-    }
-
-    // The demangled function that holds the address, from the symbol table alone; "" none.
-    ALLOCSCOPE_INLINE text function_symbol_at(std::uint64_t linked_address, arena& memory) {
-        if (!is_readable()) return {};
-        return copy_of(memory, name_of(symbols().function_at(linked_address).name).readable);
+    // The demangled name of the function, or of the variable, vtable or typeinfo, that holds the
+    // address, from the symbol table alone; "" none.
+    text symbol_at(symbol_kind kind, std::uint64_t linked_address, arena& memory) {
+        if (!is_readable()) return no_text();
+        const found_symbol found = kind == symbol_kind::function
+                                       ? symbols().function_at(linked_address)
+                                       : symbols().object_at(linked_address);
+        return copy_of(memory, name_of(found.name).readable);
     }
 
 private:
@@ -26331,7 +26456,7 @@ private:
             return add_frame(location, frame);
         }
         const inlined_calls& calls = *function.calls;
-        const nearby_lines nearby{lines, texts(), calls, *function.range, address};
+        const nearby_lines nearby = lines_in(function, address);
         const line_table::row* const row = nearby.row();
         if (row != nullptr) set_place(frame, lines, row->file, row->line, row->column);
         const frame_source source{*function.names, lines, nearby};
@@ -26479,7 +26604,7 @@ private:
 
     // The file in which a function is declared.
     text file_of(const entry_name& name, const frame_source& source) {
-        if (name.line == 0) return {};
+        if (name.line == 0) return no_text();
         // A split unit has no lines of its own.
         const debug_unit* unit =
             &source.names == &names() ? units().unit_of_entry(name.unit) : nullptr;
@@ -26601,7 +26726,7 @@ struct module_generation {
     std::uint64_t loads = 0;
     std::uint64_t unloads = 0;
     bool is_known = false;
-    ALLOCSCOPE_INLINE bool equals(const module_generation& other) const noexcept {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool equals(const module_generation& other) const noexcept {
         return loads == other.loads && unloads == other.unloads;
     }
 };
@@ -26736,7 +26861,7 @@ struct loaded_module {
     std::uint64_t inode = 0;        // of the mapped file; looked up if there is no id
     text loader_path;               // zero-terminated
 
-    ALLOCSCOPE_INLINE bool holds(std::uint64_t address) const {
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool holds(std::uint64_t address) const {
         return address >= low && address < high;
     }
     ALLOCSCOPE_INLINE bool is_same(const loaded_module& other) const {
@@ -26847,9 +26972,8 @@ public:
         });
         find_files(memory, has_main);
         ranges_ = address_ranges{memory};
-        for (std::size_t i = 0; i < modules_.size(); ++i) {
-            ranges_.add(modules_[i].low, modules_[i].high, i);
-        }
+        std::size_t number = 0;
+        for (const loaded_module& each : modules_) ranges_.add(each.low, each.high, number++);
         ranges_.finish();
         is_read_ = true;
     }
@@ -26985,8 +27109,9 @@ inline void probe_words(probed_word* words, std::size_t count) noexcept {
         const ssize_t got = ::process_vm_readv(self, &local, 1, pieces, piece_count, 0);
         std::size_t done = 0;
         for (; done < asked && got >= static_cast<ssize_t>(places[done] + word_bytes); ++done) {
-            std::memcpy(&words[done].word, read + places[done], word_bytes);
-            words[done].is_read = true;
+            probed_word& word = words[done];
+            std::memcpy(&word.word, read + places[done], word_bytes);
+            word.is_read = true;
         }
         if (done != asked) words[done++].is_read = false;
         words += done;
@@ -27087,21 +27212,17 @@ public:
 
     // The demangled name of the variable, vtable or typeinfo around an address, as in "vtable for
     // widget"; "" if there is none.
-    text data_symbol_at(std::uint64_t address, arena& memory,
-                        const detail::met_module* home = nullptr) {
-        const code_owner owner = owner_of(address, home);
-        if (owner.object == nullptr) return {};
-        return owner.object->data_symbol_at(address - owner.base, memory);
+    ALLOCSCOPE_INLINE text data_symbol_at(std::uint64_t address, arena& memory,
+                                          const detail::met_module* home = nullptr) {
+        return symbol_at(symbol_kind::data, address, memory, home);
     }
 
     // The demangled function around an address, from the symbol table alone; "" if there is none.
     // It reads no debug information, and knows nothing about inlined calls. Subtract 1 from return
     // addresses.
-    text function_symbol_at(std::uint64_t address, arena& memory,
-                            const detail::met_module* home = nullptr) {
-        const code_owner owner = owner_of(address, home);
-        if (owner.object == nullptr) return {};
-        return owner.object->function_symbol_at(address - owner.base, memory);
+    ALLOCSCOPE_INLINE text function_symbol_at(std::uint64_t address, arena& memory,
+                                              const detail::met_module* home = nullptr) {
+        return symbol_at(symbol_kind::function, address, memory, home);
     }
 
     // Where a function ended with a jump.
@@ -27230,7 +27351,7 @@ public:
         }
         const code_owner owner = inside != 0 ? owner_of(inside, home) : code_owner{};
         const std::uint64_t begin = owner.object != nullptr ? owner.object->address_of("main") : 0;
-        if (begin == 0) return {};
+        if (begin == 0) return no_text();
         const code_location& location = resolve(owner.base + begin, home);
         return location.frames.empty() ? text{} : location.frames.back().file;
     }
@@ -27335,14 +27456,21 @@ private:
                                       : link_end::unknown;
     }
 
-    static bool begins_at(const code_location& location, const code_owner& in,
-                          const code_target& at) noexcept {
+    ALLOCSCOPE_PURE static bool begins_at(const code_location& location, const code_owner& in,
+                                          const code_target& at) noexcept {
         return in.base + at.address == location.address - location.symbol_offset &&
                in.path == location.module;
     }
 
     // Addresses of user space are below it.
     static constexpr std::uint64_t first_key = std::uint64_t{1} << 48U;
+
+    text symbol_at(symbol_kind kind, std::uint64_t address, arena& memory,
+                   const detail::met_module* home) {
+        const code_owner owner = owner_of(address, home);
+        if (owner.object == nullptr) return no_text();
+        return owner.object->symbol_at(kind, address - owner.base, memory);
+    }
 
     code_location& made_in(arena& memory, std::uint64_t address, const detail::met_module* home) {
         auto* location = memory.make<code_location>();
@@ -27662,14 +27790,14 @@ private:
     static text made(void* place, const text& own, const symbolize::source_places& places,
                      arena& memory) {
         const asked_place& asked = found(place);
-        if (asked.object == nullptr) return {};
+        if (asked.object == nullptr) return no_text();
         return asked.object->made_at(asked.address, asked.function, asked.file, places, own,
                                      memory);
     }
     static text meaning(void* place, const text& name, symbolize::asked_name wanted,
                         arena& memory) {
         const asked_place& asked = found(place);
-        if (asked.object == nullptr) return {};
+        if (asked.object == nullptr) return no_text();
         return asked.object->meaning_at(asked.address, asked.function, name, wanted, memory);
     }
 };
@@ -27714,6 +27842,9 @@ struct macro_line {
 };
 
 struct token_list {
+    explicit token_list(arena& memory) noexcept
+        : tokens(memory), macros(memory), includes(memory) {}
+
     list<source_token> tokens;
     list<macro_line> macros;
     list<text> includes;  // of #include "..." and <....>, but not <vector>
@@ -27725,10 +27856,7 @@ ALLOCSCOPE_PURE inline bool is_word(const text& token) noexcept {
 
 class source_lexer {
 public:
-    source_lexer(arena& memory, const text& source) : source_(source) {
-        result_.tokens = list<source_token>{memory};
-        result_.macros = list<macro_line>{memory};
-        result_.includes = list<text>{memory};
+    source_lexer(arena& memory, const text& source) : source_(source), result_(memory) {
         result_.tokens.reserve(source.size() / 4 + 4);
     }
 
@@ -28016,7 +28144,7 @@ inline text type_of_literal(const text& token) noexcept {
     if (token[0] == '\'') return token.size() == 3 || token[1] == '\\' ? "char" : "";  // 'ab'
     if (token[0] == '"') return "const char*";
     const std::size_t end = token.find_first_not_of("0123456789.");
-    if (end == 0 || token.size() > 9) return {};  // or too large for an int
+    if (end == 0 || token.size() > 9) return no_text();  // or too large for an int
     const bool is_real = token.contains(".");
     if (end == no_position) return is_real ? "double" : "int";
     return is_real && token.ends_with("f") ? "float" : "";
@@ -28074,13 +28202,20 @@ public:
     ALLOCSCOPE_INLINE bracketed_tokens(arena& memory, const list<source_token>& tokens)
         : tokens_(tokens), partners_(matching_brackets(memory, tokens)) {}
 
-    ALLOCSCOPE_INLINE const list<source_token>& tokens() const noexcept { return tokens_; }
-    const source_token& token(std::size_t at) const noexcept { return tokens_[at]; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE const list<source_token>& tokens() const noexcept {
+        return tokens_;
+    }
+    ALLOCSCOPE_PURE const source_token& token(std::size_t at) const noexcept { return tokens_[at]; }
     ALLOCSCOPE_PURE text text_at(std::size_t at) const noexcept { return spelling_at(tokens_, at); }
+    ALLOCSCOPE_PURE std::size_t count() const noexcept { return tokens_.size(); }
     // Whether a token is `wanted`, or one of the words in `words`. Not inlined, because unoptimised
     // code has hundreds of these calls.
     ALLOCSCOPE_PURE bool is_at(std::size_t at, const char* wanted) const noexcept;
+    ALLOCSCOPE_PURE bool is_at(std::size_t at, const text& wanted) const noexcept;
     ALLOCSCOPE_PURE bool is_any_at(std::size_t at, const char* words) const noexcept;
+    // Whether a token and the next one are these.
+    ALLOCSCOPE_PURE bool are_at(std::size_t at, const char* first,
+                                const char* second) const noexcept;
     ALLOCSCOPE_PURE bool is_word_at(std::size_t at) const noexcept;
 
     // The text of the file from one token to another.
@@ -28092,6 +28227,31 @@ public:
     // The token that closes the bracket at `at`, or the bracket that the token at `at` closes; 0 if
     // there is none.
     ALLOCSCOPE_PURE std::size_t partner(std::size_t at) const noexcept { return partners_[at]; }
+
+    // The same if the token is `bracket`; otherwise 0.
+    ALLOCSCOPE_PURE std::size_t partner_if(std::size_t at, const char* bracket) const noexcept;
+
+    // Steps over brackets: from the one that opens to the one that closes, and back. `at` itself if
+    // the token there is none of these.
+    ALLOCSCOPE_PURE std::size_t end_of_brackets(std::size_t at) const noexcept;
+    ALLOCSCOPE_PURE std::size_t begin_of_brackets(std::size_t at) const noexcept;
+
+    // The first token in [begin, end) that is one of these words; `end`: none is.
+    ALLOCSCOPE_PURE std::size_t find(std::size_t begin, std::size_t end,
+                                     const char* words) const noexcept;
+    // How many tokens in [begin, end) are one of these words.
+    ALLOCSCOPE_PURE std::size_t count_of(std::size_t begin, std::size_t end,
+                                         const char* words) const noexcept;
+    // The nearest token at `at`, or before it, that is one of these words; 0: there is none.
+    ALLOCSCOPE_PURE std::size_t back_to(std::size_t at, const char* words) const noexcept;
+    // The first of the tokens in front of `at` that are such words one after another; `at` itself
+    // if there is none.
+    ALLOCSCOPE_PURE std::size_t back_over(std::size_t at, const char* words) const noexcept;
+
+    // The first and the last name in `a::b::c`, or another chain with such signs, that has the name
+    // at `at`.
+    ALLOCSCOPE_PURE std::size_t first_in_chain(std::size_t at, const char* signs) const noexcept;
+    ALLOCSCOPE_PURE std::size_t last_in_chain(std::size_t at, const char* signs) const noexcept;
 
     // The index after the `>` that closes the `<` at `at`; 0 if there is none nearby.
     ALLOCSCOPE_PURE std::size_t behind_angles(std::size_t at) const noexcept;
@@ -28105,12 +28265,61 @@ ALLOCSCOPE_NOINLINE bool bracketed_tokens::is_at(std::size_t at,
                                                  const char* wanted) const noexcept {
     return text_at(at) == wanted;
 }
+ALLOCSCOPE_NOINLINE bool bracketed_tokens::is_at(std::size_t at,
+                                                 const text& wanted) const noexcept {
+    return text_at(at) == wanted;
+}
 ALLOCSCOPE_NOINLINE bool bracketed_tokens::is_any_at(std::size_t at,
                                                      const char* words) const noexcept {
     return is_listed(text_at(at), words);
 }
+ALLOCSCOPE_NOINLINE bool bracketed_tokens::are_at(std::size_t at, const char* first,
+                                                  const char* second) const noexcept {
+    return is_at(at, first) && is_at(at + 1, second);
+}
 ALLOCSCOPE_NOINLINE bool bracketed_tokens::is_word_at(std::size_t at) const noexcept {
     return is_word(text_at(at));
+}
+ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::partner_if(std::size_t at,
+                                                             const char* bracket) const noexcept {
+    return is_at(at, bracket) ? partners_[at] : 0;
+}
+ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::end_of_brackets(std::size_t at) const noexcept {
+    return partners_[at] > at ? partners_[at] : at;
+}
+ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::begin_of_brackets(std::size_t at) const noexcept {
+    return partners_[at] != 0 && partners_[at] < at ? partners_[at] : at;
+}
+ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::find(std::size_t begin, std::size_t end,
+                                                       const char* words) const noexcept {
+    while (begin < end && !is_any_at(begin, words)) ++begin;
+    return begin;
+}
+ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::count_of(std::size_t begin, std::size_t end,
+                                                           const char* words) const noexcept {
+    std::size_t count = 0;
+    for (; begin < end; ++begin) count += is_any_at(begin, words) ? 1U : 0U;
+    return count;
+}
+ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::back_to(std::size_t at,
+                                                          const char* words) const noexcept {
+    while (at > 0 && !is_any_at(at, words)) --at;
+    return at;
+}
+ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::back_over(std::size_t at,
+                                                            const char* words) const noexcept {
+    while (at > 0 && is_any_at(at - 1, words)) --at;
+    return at;
+}
+ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::first_in_chain(std::size_t at,
+                                                                 const char* signs) const noexcept {
+    while (at > 1 && is_any_at(at - 1, signs)) at -= 2;
+    return at;
+}
+ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::last_in_chain(std::size_t at,
+                                                                const char* signs) const noexcept {
+    while (is_any_at(at + 1, signs)) at += 2;
+    return at;
 }
 ALLOCSCOPE_NOINLINE std::size_t bracketed_tokens::behind_angles(std::size_t at) const noexcept {
     constexpr std::size_t far_away = 512;
@@ -28171,9 +28380,9 @@ struct new_expression {
 // `typedef ... name;`, `using ...::name;` or `namespace name =`. The name "namespace" stands for
 // `using namespace ...;`.
 struct name_declaration {
-    std::uint32_t at;        // the token of the name, or the first word
-    std::uint32_t block;     // the innermost brace that is open there; 0: there is none
-    std::uint32_t previous;  // the number + 1 of the last one before it with that name; 0: none
+    std::uint32_t at;                  // the token of the name, or the first word
+    std::uint32_t block;               // the innermost brace that is open there; 0: there is none
+    const name_declaration* previous;  // the last one before it with that name; null: none
 };
 
 }  // namespace symbolize
@@ -28221,7 +28430,7 @@ public:
             behind = read_type(next, found);
         }
         const text opens = text_at(behind);
-        if ((opens == "(" || opens == "{") && file_.partner(behind) != 0) {
+        if (is_listed(opens, "( {") && file_.partner(behind) != 0) {
             found.has_initialiser = true;
             found.last = file_.partner(behind);
         }
@@ -28240,7 +28449,7 @@ public:
     // The same for any function. The size is behind `left` commas.
     bool read_request(std::size_t begin, std::size_t open, std::size_t left,
                       new_expression& found) const {
-        const std::size_t close = is_at(open, "(") ? file_.partner(open) : 0;
+        const std::size_t close = file_.partner_if(open, "(");
         const bool is_product = is_at(open - 1, "calloc");
         bool is_sum = false;
         bool is_typed = false;  // an argument before this one has the size of a type
@@ -28248,7 +28457,7 @@ public:
             const text token = text_at(at);
             if (token == "," && left-- == 0) break;
             if (token == "," || (left != 0 && !is_product)) {
-                if (file_.partner(at) > at) at = file_.partner(at);
+                at = file_.end_of_brackets(at);
                 is_typed = found.has_type;
                 is_sum = is_sum && is_typed;  // a factor of calloc may be one
                 continue;
@@ -28266,10 +28475,10 @@ public:
             } else if (!is_name_character(token[0]) && !is_listed(token, "* :: . -> < > ( [ { )")) {
                 is_sum = is_sum || !is_typed;
             }
-            if (file_.partner(at) > at) at = file_.partner(at);
+            at = file_.end_of_brackets(at);
         }
-        while (is_listed(text_at(begin - 1), ":: std")) --begin;
-        if (is_listed(text_at(begin - 1), ". ->")) return false;
+        begin = file_.back_over(begin, ":: std");
+        if (is_any_at(begin - 1, ". ->")) return false;
         found.has_more = is_sum && found.has_type;
         if (!found.has_type && !read_kept_type(begin, open, close, found)) return false;
         found.begin = begin;
@@ -28283,7 +28492,7 @@ public:
     // Returns false if it is something else.
     bool read_throw(std::size_t at, new_expression& found) const {
         found.begin = at++;
-        const std::size_t close = is_at(at, "(") ? file_.partner(at) : 0;
+        const std::size_t close = file_.partner_if(at, "(");
         const bool is_in_brackets = is_at(close + 1, ";");
         found.last = read_value(is_in_brackets ? at + 1 : at, found) - 1;
         return found.has_type && is_at(found.last + 1, is_in_brackets ? ")" : ";");
@@ -28310,7 +28519,7 @@ private:
     // Reads what the result is kept as, if the request has no `sizeof`: then it may be characters.
     bool read_kept_type(std::size_t begin, std::size_t open, std::size_t close,
                         new_expression& found) const {
-        if (is_listed(text_at(open - 1), "new ]")) return false;  // operator new: of any objects
+        if (is_any_at(open - 1, "new ]")) return false;  // operator new: of any objects
         for (std::size_t at = open; at < close; ++at) {
             if (is_sizeof(at)) return false;
         }
@@ -28321,7 +28530,7 @@ private:
     // The token behind the sign in `p = q != nullptr ? q : malloc(n)`, whose result p keeps, too.
     std::size_t behind_sign(std::size_t at) const {
         for (; at > 1 && !is_any_at(at, "; { }"); --at) {
-            if (is_any_at(at, ") ]") && file_.partner(at) != 0) at = file_.partner(at);
+            at = file_.begin_of_brackets(at);
             if (is_at(at, "=") && !is_at(at + 1, "=") && !is_any_at(at - 1, "= ! < >")) break;
         }
         return at + 1;
@@ -28331,8 +28540,7 @@ private:
     // It may point to characters.
     bool read_pointer(std::size_t begin, new_expression& found) const {
         if (is_at(begin - 1, ")")) begin = file_.partner(begin - 1);  // of a cast
-        std::size_t first = begin - 2;
-        while (is_any_at(first - 1, ". ->")) first -= 2;
+        const std::size_t first = file_.first_in_chain(begin - 2, ". ->");
         if (!is_at(begin - 1, "=") || !is_any_at(first - 1, "; { } ( ) : * const")) return false;
         found.type_begin = first;
         found.type_end = begin - 1;
@@ -28347,7 +28555,7 @@ private:
         const std::size_t before = is_at(star, "*") ? 2 : 3;  // this many tokens, the cast begins
         if (before == 3) --star;
         std::size_t type = star - 1;
-        if (!is_at(star, "*") || !is_at(type, "char")) return false;
+        if (!file_.are_at(type, "char", "*")) return false;
         if (is_at(type - 1, "unsigned")) --type;
         // A cast may also be one of several values, `{1, (char*)malloc(n)}`.
         const bool is_value =
@@ -28398,30 +28606,28 @@ private:
     // Whether the tokens after the first name of a type make it a pointer to functions, arrays or
     // members: the rest of `int (*)(char)`, `int (*[2])(char)`, `int (*)[3]`, `int box::*`.
     bool is_declarator(std::size_t at, std::size_t close) const {
-        const std::size_t inner = is_at(at, "(") ? file_.partner(at) : 0;
-        if (inner == 0) return is_at(close - 1, "*") && is_at(close - 2, "::");
+        const std::size_t inner = file_.partner_if(at, "(");
+        if (inner == 0) return file_.are_at(close - 2, "::", "*");
         const std::size_t bound = is_at(inner - 1, "]") ? file_.partner(inner - 1) : inner;
         return is_at(bound - 1, "*") && file_.partner(inner + 1) + 1 == close;
     }
 
-    bool is_allocating_placement(std::size_t open, std::size_t close) const {
-        for (std::size_t i = open + 1; i < close && i < open + 16; ++i) {
-            if (is_at(i, "nothrow") || is_at(i, "align_val_t")) return true;
-        }
-        return false;
+    ALLOCSCOPE_PURE bool is_allocating_placement(std::size_t open, std::size_t close) const {
+        const std::size_t end = close < open + 16 ? close : open + 16;
+        return file_.count_of(open + 1, end, "nothrow align_val_t") != 0;
     }
 
     // Reads a type that starts at `at`. Returns the index after the type and its array bounds.
     std::size_t read_type(std::size_t at, new_expression& found) const {
         found.type_begin = at;
-        found.last = at < file_.tokens().size() ? at : file_.tokens().size() - 1;
+        found.last = at < file_.count() ? at : file_.count() - 1;
         bool has_name = false;
         bool is_builtin = false;
         bool is_readable = true;
         std::size_t value = 0;  // where the bracket of the value opens
         for (;; ++at) {
             const text word = text_at(at);
-            if (word == "const" || word == "volatile") {
+            if (is_listed(word, "const volatile")) {
                 found.last = at;
             } else if (!has_name && is_builtin_word(word)) {
                 is_builtin = true;
@@ -28429,7 +28635,7 @@ private:
             } else if (has_name || is_builtin) {
                 if (!is_word(word) || !is_at(at + 1, "::")) break;
                 ++at;  // `int box::*`
-            } else if (word == "decltype" || word == "auto") {
+            } else if (is_listed(word, "decltype auto")) {
                 has_name = true;
                 is_readable = word == "decltype" && is_at(at + 1, "(") &&
                               behind_variable(file_.tokens(), at + 2) == file_.partner(at + 1);
@@ -28448,7 +28654,7 @@ private:
                 return at;
             }
         }
-        for (; is_at(at, "*") || is_at(at, "&") || is_at(at, "const"); ++at) {
+        for (; is_any_at(at, "* & const"); ++at) {
             found.last = at;
         }
         found.type_end = at;
@@ -28511,6 +28717,12 @@ ALLOCSCOPE_COLD_END
 ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
+
+// The tokens after `at` are in `scope`.
+struct scope_change {
+    std::size_t at;  // first, for count_below()
+    std::size_t scope;
+};
 
 struct template_header {
     list<text> parameters;  // "" if it has no name
@@ -28597,8 +28809,7 @@ public:
 
     // The scope of a token in a block. Call it after see() has taken all tokens.
     std::size_t scope_of(std::size_t at) const noexcept {
-        const std::size_t behind = partition_point(
-            changes_.data(), changes_.size(), [&](const change& each) { return each.at < at; });
+        const std::size_t behind = count_below(changes_, at);
         return behind == 0 ? 0 : changes_[behind - 1].scope;
     }
 
@@ -28621,10 +28832,11 @@ public:
             for (std::size_t i = own.size(); i > 0; --i) found.push_back(&headers_[own[i - 1]]);
             scope = scopes_[scope].parent;
         }
-        for (std::size_t i = 0; i < found.size() / 2; ++i) {
-            const template_header* inner = found[i];
-            found[i] = found[found.size() - 1 - i];
-            found[found.size() - 1 - i] = inner;
+        const template_header** last = found.end();
+        for (const template_header** first = found.begin(); first < last; ++first) {
+            const template_header* const inner = *first;
+            *first = *--last;
+            *last = inner;
         }
         return found;
     }
@@ -28633,12 +28845,6 @@ private:
     struct node {
         std::size_t parent;
         list<std::size_t> headers;
-    };
-
-    // The tokens after `at` are in `scope`.
-    struct change {
-        std::size_t at;
-        std::size_t scope;
     };
 
     static constexpr std::size_t max_pending =
@@ -28693,7 +28899,7 @@ private:
                 if (!tokens_.is_at(i - 1, ".")) ++header.packs;
                 header.pack = header.parameters.size();
             }
-            const bool is_name = is_word(token) && token != "class" && token != "typename";
+            const bool is_name = is_word(token) && !is_listed(token, "class typename");
             if (depth == 0 && !has_default && is_name) name = token;
         }
         headers_.push_back(header);
@@ -28740,7 +28946,7 @@ private:
         bool is_same = true;
         for (std::size_t i = open + 1; i < close; ++i) {
             const text token = text_at(i);
-            if (token == "," || token == ".") continue;
+            if (is_listed(token, ", .")) continue;
             is_same = is_same && parameter < header.parameters.size() &&
                       token == header.parameters[parameter];
             ++parameter;
@@ -28755,7 +28961,7 @@ private:
     list<node> scopes_;
     list<std::size_t> open_;  // for each open brace, the scope around it
     list<std::size_t> pending_;
-    list<change> changes_;
+    list<scope_change> changes_;
     std::size_t current_ = 0;
     std::size_t header_end_ = 0;
     bool is_unchecked_ = false;  // check_specialisation() has not seen the pending headers
@@ -28771,6 +28977,23 @@ ALLOCSCOPE_COLD_END
 
 #ifndef ALLOCSCOPE_SOURCE_NEW_EXPRESSIONS_HPP
 #define ALLOCSCOPE_SOURCE_NEW_EXPRESSIONS_HPP
+
+ALLOCSCOPE_MILD_BEGIN
+
+namespace symbolize {
+
+// The number of the first expression of which `place` is not before the token. `last` has the
+// answer before.
+ALLOCSCOPE_NOINLINE std::size_t first_not_before(const list<new_expression>& all,
+                                                 std::size_t new_expression::*place,
+                                                 std::size_t token, std::size_t& last) noexcept {
+    return partition_point_near(last, all.data(), all.size(),
+                                [=](const new_expression& each) { return each.*place < token; });
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_MILD_END
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -28822,7 +29045,7 @@ public:
 
     // The number of the first expression that begins at the token or after it.
     std::size_t first_from(std::size_t token) const noexcept {
-        return first_with(&new_expression::begin, token, last_first_);
+        return first_not_before(expressions_, &new_expression::begin, token, last_first_);
     }
 
     // The expressions that begin in [begin, end).
@@ -28834,7 +29057,7 @@ public:
 
     // The number of the first expression that reaches to the token, or behind it.
     std::size_t first_reaching(std::size_t token) const noexcept {
-        return first_with(&new_expression::reach, token, last_reaching_);
+        return first_not_before(expressions_, &new_expression::reach, token, last_reaching_);
     }
 
     // The first expression that begins or ends with the token; null if there is none.
@@ -28844,6 +29067,24 @@ public:
             if (each->begin == token || each->last == token) return each;
         }
         return nullptr;
+    }
+
+    // What a file says about a name.
+    enum : unsigned {
+        macro_name = 1,
+        template_alias_name = 2,
+        class_name = 4,     // it follows `struct` or `class`
+        standard_name = 8,  // a using-declaration takes it from std
+        defined_name = 16,  // the file defines a type or a namespace with this name
+        expression_alias_name = 32,
+        template_name = 64,  // it names a class template
+        defaulting_name = 128,
+        function_name = 256,  // it may declare a function with this name
+        number_name = 512     // see number_of()
+    };
+
+    ALLOCSCOPE_PURE bool is_known_as(const text& name, unsigned meaning) const noexcept {
+        return (known_of(name).meanings & meaning) != 0;
     }
 
     ALLOCSCOPE_PURE bool is_macro(const text& name) const noexcept {
@@ -28866,12 +29107,9 @@ public:
     // The headers that are included, but those of the standard library.
     ALLOCSCOPE_INLINE const list<text>& includes() const noexcept { return includes_; }
 
-    // The last declaration of a name, and the one before it; null: there is none.
+    // The last declaration of a name; null: there is none.
     const name_declaration* last_declared(const text& name) const noexcept {
-        return declaration(known_of(name).declaration);
-    }
-    const name_declaration* declared_before(const name_declaration& each) const noexcept {
-        return declaration(each.previous);
+        return known_of(name).declaration;
     }
 
     // Whether the file defines a type or a namespace with this name.
@@ -28952,10 +29190,10 @@ public:
         return token_behind(tokens(), line, column, last_token_);
     }
 
-    // The token at a line and column; tokens().size(): none begins there.
+    // The token at a line and column; count(): none begins there.
     std::size_t token_at(int line, int column) const noexcept {
         const std::size_t at = token_from(line, column);
-        const std::size_t none = tokens().size();
+        const std::size_t none = count();
         if (at == none) return none;
         const source_token& found = token(at);
         return found.line == line && found.column == column ? at : none;
@@ -28969,36 +29207,13 @@ private:
           scopes_(memory, *this),
           expressions_(memory),
           names_(memory),
-          blocks_(memory),
-          declarations_(memory) {
+          blocks_(memory) {
         for (const macro_line& macro : macros_) add_meaning(macro.name, macro_name);
-        for (std::size_t at = 0; at < tokens().size();) {
+        for (std::size_t at = 0; at < count();) {
             see(at);
             at = scopes_.see(at);
         }
     }
-
-    // The first expression of which this is not before the token.
-    std::size_t first_with(std::size_t new_expression::*place, std::size_t token,
-                           std::size_t& last) const noexcept {
-        return partition_point_near(
-            last, expressions_.data(), expressions_.size(),
-            [=](const new_expression& each) { return each.*place < token; });
-    }
-
-    // What this file says about a name.
-    enum : unsigned {
-        macro_name = 1,
-        template_alias_name = 2,
-        class_name = 4,     // it follows `struct` or `class`
-        standard_name = 8,  // a using-declaration takes it from std
-        defined_name = 16,  // the file defines a type or a namespace with this name
-        expression_alias_name = 32,
-        template_name = 64,  // it names a class template
-        defaulting_name = 128,
-        function_name = 256,  // it may declare a function with this name
-        number_name = 512     // see number_of()
-    };
 
     static constexpr std::uint32_t several = ~std::uint32_t{0};
 
@@ -29007,7 +29222,7 @@ private:
         // Each is 0 if there is none.
         std::uint32_t class_name = 0;        // the token in the definition of the only class
         std::uint32_t default_argument = 0;  // the number + 1 of the only expression in one
-        std::uint32_t declaration = 0;       // the number + 1 of the last one
+        const name_declaration* declaration = nullptr;  // the last one
         std::uint64_t number = 0;
     };
 
@@ -29016,20 +29231,12 @@ private:
         return known != nullptr ? *known : unknown_;
     }
 
-    const name_declaration* declaration(std::uint32_t number) const noexcept {
-        return number != 0 ? &declarations_[number - 1] : nullptr;
-    }
-
     known_name& known(const text& name) { return names_[name]; }
 
     void add_meaning(const text& name, unsigned meaning) { known(name).meanings |= meaning; }
 
     static void add_only(std::uint32_t& only, std::size_t added) noexcept {
         only = only == 0 ? static_cast<std::uint32_t>(added) : several;
-    }
-
-    ALLOCSCOPE_PURE bool is_known_as(const text& name, unsigned meaning) const noexcept {
-        return (known_of(name).meanings & meaning) != 0;
     }
 
     void see(std::size_t at) {
@@ -29075,12 +29282,12 @@ private:
             case 's':
             case 'c':
                 if (token == "calloc") see_request(at, at + 1);
-                if (token == "struct" || token == "class") {
+                if (is_listed(token, "struct class")) {
                     std::size_t name = at + 1;
                     const bool is_template = scopes_.is_behind_header();
                     add_meaning(text_at(name), class_name);
                     read_type(name);
-                    while (is_at(name + 1, "::")) name += 2;
+                    name = last_in_chain(name, "::");
                     if (is_template) add_meaning(text_at(name), template_name);
                     if (is_any_at(name + 1, "{ : final")) {
                         add_only(known(text_at(name)).class_name, name);
@@ -29146,18 +29353,16 @@ private:
             }
             add_number(name, number);
             if (number != no_number) ++number;
-            while (at < behind_enumerators_ && !is_at(at, ",")) {
-                at = is_any_at(at, "( [ {") && partner(at) != 0 ? partner(at) : at + 1;
-            }
+            while (at < behind_enumerators_ && !is_at(at, ",")) at = end_of_brackets(at) + 1;
         }
     }
 
     void declare(const text& name, std::size_t at) {
         if (!is_word(name)) return;
-        std::uint32_t& last = known(name).declaration;
+        const name_declaration*& last = known(name).declaration;
         const std::uint32_t block = blocks_.empty() ? 0 : blocks_.back();
-        declarations_.push_back({static_cast<std::uint32_t>(at), block, last});
-        last = static_cast<std::uint32_t>(declarations_.size());
+        const name_declaration added{static_cast<std::uint32_t>(at), block, last};
+        last = blocks_.memory().make<name_declaration>(added);
     }
 
     // `class name* p` and `new class name;` only use the name.
@@ -29182,7 +29387,7 @@ private:
     void see_new(std::size_t at) {
         const text before = text_at(at - 1);
         if (before == "operator") see_request(at - 1, is_at(at + 1, "[") ? at + 3 : at + 1);
-        if (before == "operator" || before == "." || before == "->") return;
+        if (is_listed(before, "operator . ->")) return;
         new_expression found;
         if (!new_reader{*this}.read_new(at, found)) return;
         if (is_at(found.begin - 1, "=")) see_default(found);
@@ -29212,9 +29417,9 @@ private:
     // Finds the function around the expression.
     void see_function(new_expression& found) const {
         for (std::size_t i = blocks_.size(); i > 0 && found.function == 0; --i) {
-            std::size_t close = blocks_[i - 1] - std::size_t{1};
-            while (is_any_at(close, "const noexcept override final")) --close;
-            const std::size_t open = is_at(close, ")") ? partner(close) : 0;
+            const std::size_t close =
+                back_over(blocks_[i - 1], "const noexcept override final") - 1;
+            const std::size_t open = partner_if(close, ")");
             if (open == 0 || !is_word_at(open - 1)) continue;
             if (is_any_at(open - 1, "if for while switch catch")) continue;
             found.function = open - 1;
@@ -29239,7 +29444,7 @@ private:
     void read_using(std::size_t at) {
         const text next = text_at(at + 1);
         const text after = text_at(at + 2);
-        const bool is_std = next == "namespace" && after == "std" && is_at(at + 3, ";");
+        const bool is_std = are_at(at + 1, "namespace", "std") && is_at(at + 3, ";");
         uses_namespace_std_ = uses_namespace_std_ || is_std;
         for (std::size_t i = at; is_at(i + 1, "std") && is_any_at(i + 4, ", ;"); i += 4) {
             add_meaning(text_at(i + 3), standard_name);
@@ -29255,8 +29460,7 @@ private:
 
     // `using net::list;` declares `list`; `using namespace net;` is kept as `namespace`.
     void declare_used(std::size_t at) {
-        std::size_t last = at + 1;
-        while (last < at + far_away && !is_any_at(last + 1, ", ;")) ++last;
+        std::size_t last = find(at + 2, at + 1 + far_away, ", ;") - 1;
         const bool is_of_constructors = text_at(last) == text_at(last - 2);  // base::base
         if (is_at(at + 1, "namespace")) last = at + 1;
         if (!is_of_constructors) declare(text_at(last), at);
@@ -29268,7 +29472,7 @@ private:
             defined_name | (scopes_.is_in_template() ? template_alias_name : 0U);
         bool has_body = false;
         std::size_t i = at + 1;
-        for (std::size_t left = far_away; i < tokens().size() && left != 0; ++i, --left) {
+        for (std::size_t left = far_away; i < count() && left != 0; ++i, --left) {
             if (is_at(i, "{") && partner(i) > i) {
                 i = partner(i);
                 has_body = true;
@@ -29294,9 +29498,8 @@ private:
     template_scopes scopes_;
     list<new_expression> expressions_;
     table<text, known_name> names_;
-    known_name unknown_;          // what is known of any other name
-    list<std::uint32_t> blocks_;  // the braces that are open, while the file is read
-    list<name_declaration> declarations_;
+    known_name unknown_;                  // what is known of any other name
+    list<std::uint32_t> blocks_;          // the braces that are open, while the file is read
     std::size_t behind_enumerators_ = 0;  // of the last enumeration that was seen
     bool uses_namespace_std_ = false;
 
@@ -29311,8 +29514,7 @@ inline std::size_t end_of_callee(const source_outline& file, std::size_t at) {
     if (file.is_at(at, ")")) at = file.partner(at);
     if (at > 0 && file.is_at(at, "(")) --at;
     if (file.is_at(at, "::")) ++at;
-    while (file.is_at(at + 1, "::")) at += 2;  // clang: the first
-    return at;
+    return file.last_in_chain(at, "::");  // clang: the first
 }
 
 }  // namespace symbolize
@@ -29389,8 +29591,8 @@ public:
 
     // Forgets all files.
     void release() noexcept {
-        files_ = table<text, source_file>{memory_};
-        implied_ = table<const void*, found_token>{memory_};
+        files_.forget();
+        implied_.forget();
         read_files_ = 0;
         last_ = {};
         memory_.release();
@@ -29430,14 +29632,13 @@ inline const source_outline* source_of(const code_frame& frame, source_cache& so
     return sources.find(frame.file, frame.built_ns);
 }
 
-// The token at the place of a frame; 0: there is none. Sets `file` to the source of the frame.
-inline std::size_t token_of(const code_frame& frame, source_cache& sources,
-                            const source_outline*& file) {
-    if (frame.column <= 0 || frame.is_nearby) return 0;
-    file = source_of(frame, sources);
-    if (file == nullptr) return 0;
+// The token at the place of a frame.
+inline found_token token_of(const code_frame& frame, source_cache& sources) {
+    if (frame.column <= 0 || frame.is_nearby) return {};
+    const source_outline* const file = source_of(frame, sources);
+    if (file == nullptr) return {};
     const std::size_t at = file->token_at(frame.line, frame.column);
-    return at != file->tokens().size() ? at : 0;
+    return {file, at != file->count() ? at : 0};
 }
 
 }  // namespace symbolize
@@ -29482,10 +29683,9 @@ ALLOCSCOPE_PURE inline block_kind kind_of_block(const source_outline& file,
 
 // The `{` of the class whose name, perhaps behind its scopes, stands at `at`; 0: no definition.
 ALLOCSCOPE_PURE inline std::size_t class_body(const source_outline& file, std::size_t at) {
-    std::size_t first = at;
-    while (first > 1 && file.is_at(first - 1, "::")) first -= 2;
+    const std::size_t first = file.first_in_chain(at, "::");
     if (first == 0 || !file.is_any_at(first - 1, "struct class")) return 0;
-    for (std::size_t i = at + 1; i < file.tokens().size() && i < at + 256; ++i) {
+    for (std::size_t i = at + 1; i < file.count() && i < at + 256; ++i) {
         if (file.is_any_at(i, "; ( ) =")) return 0;
         if (file.is_at(i, "{")) return file.partner(i) != 0 ? i : 0;
     }
@@ -29494,10 +29694,7 @@ ALLOCSCOPE_PURE inline std::size_t class_body(const source_outline& file, std::s
 
 // The name of the class whose body opens at `open`; "" if it has none.
 inline text class_of_body(const source_outline& file, std::size_t open) noexcept {
-    std::size_t at = open;
-    while (at > 0 && !file.is_any_at(at, "struct class ; }")) --at;
-    ++at;
-    while (file.is_at(at + 1, "::")) at += 2;
+    const std::size_t at = file.last_in_chain(file.back_to(open, "struct class ; }") + 1, "::");
     return file.is_word_at(at) ? file.text_at(at) : text{};
 }
 
@@ -29506,7 +29703,7 @@ ALLOCSCOPE_PURE inline std::size_t body_of_class(const source_outline& file, con
     const std::size_t named = file.class_named(name);
     if (named != 0) return class_body(file, named);
     const name_declaration* const alias = file.last_declared(name);
-    if (alias == nullptr || alias->previous != 0) return 0;
+    if (alias == nullptr || alias->previous != nullptr) return 0;
     if (!file.is_any_at(alias->at + 1, "struct union")) return 0;  // typedef struct part {} name;
     const std::size_t own = alias->at + 2;
     const std::size_t other = file.class_named(file.text_at(own));
@@ -29526,7 +29723,7 @@ ALLOCSCOPE_PURE inline bool has_open_end(const source_outline& file, std::size_t
             has_end = file.is_at(at - 1, "]") && file.is_at(bound, "[");
         }
         if (ends) is_member = true;
-        if (file.partner(at) > at) at = file.partner(at);
+        at = file.end_of_brackets(at);
     }
     return has_end;
 }
@@ -29536,13 +29733,12 @@ ALLOCSCOPE_PURE inline bool has_open_end(const source_outline& file, std::size_t
 inline list<std::size_t> searched_bases(arena& memory, const source_outline& file,
                                         std::size_t body) {
     list<std::size_t> names{memory};
-    std::size_t at = body;
-    while (at > 0 && !file.is_any_at(at - 1, ": struct class union ; }")) --at;
-    if (!file.is_at(at - 1, ":")) return names;
+    std::size_t at = file.back_to(body, ": struct class union ; }");
+    if (!file.is_at(at, ":")) return names;
     const list<const template_header*> headers = file.headers_at(memory, body + 1);
     bool is_dependent = false;
     std::size_t name = 0;
-    for (int depth = 0; at <= body; ++at) {
+    for (int depth = 0; ++at <= body;) {
         const text token = file.text_at(at);
         if (depth == 0 && (token == "," || at == body)) {
             if (!is_dependent) names.push_back(name);
@@ -29557,7 +29753,8 @@ inline list<std::size_t> searched_bases(arena& memory, const source_outline& fil
 
 // Whether the token at `at`, in the class body at `open`, is in the initialiser of a member, and
 // not in a function, a parameter or another class.
-inline bool is_in_initialiser(const source_outline& file, std::size_t open, std::size_t at) {
+ALLOCSCOPE_PURE inline bool is_in_initialiser(const source_outline& file, std::size_t open,
+                                              std::size_t at) {
     bool has_sign = false;
     while (--at > open) {
         const text token = file.text_at(at);
@@ -29581,7 +29778,7 @@ inline bool is_in_initialiser(const source_outline& file, std::size_t open, std:
     // A block around it is that of a function, or another class.
     for (; has_sign && at > open; --at) {
         if (file.is_at(at, "{")) return false;
-        if (file.is_any_at(at, ") ] }") && file.partner(at) != 0) at = file.partner(at);
+        at = file.begin_of_brackets(at);
     }
     return has_sign;
 }
@@ -29602,27 +29799,32 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 struct declared_variable {
+    // Without these g++ writes all members at each place that makes one.
+    ALLOCSCOPE_NOINLINE declared_variable() noexcept {}
+    ALLOCSCOPE_NOINLINE declared_variable(std::size_t name, std::size_t first,
+                                          std::size_t behind) noexcept
+        : at(name), begin(first), end(behind) {}
+
     std::size_t at = 0;     // the token of its name
     std::size_t begin = 0;  // the first token of its type, without & and its own const
     std::size_t end = 0;    // the token after its type; 0: the type is not known
 
-    ALLOCSCOPE_INLINE bool is_known() const noexcept { return end != 0; }
+    ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_known() const noexcept { return end != 0; }
 };
 
 // The first token of a type, with its scopes, if its last token is the one before `end`; 0: the
 // tokens are not understood.
 inline std::size_t begin_of_type(const source_outline& file, std::size_t end) noexcept {
-    std::size_t at = end;
-    while (at > 1 && file.is_at(at - 1, "*")) --at;
+    std::size_t at = file.back_over(end, "*");
     for (;;) {
         int depth = 0;
         do {
-            if (--at < 1) return 0;
+            if (at-- < 2) return 0;
             const text token = file.text_at(at);
             if (is_listed(token, "; { } = sizeof return throw delete")) return 0;
             if (token == ">") ++depth;
             if (token == "<") --depth;
-            if (is_listed(token, ") ]") && file.partner(at) != 0) at = file.partner(at);
+            at = file.begin_of_brackets(at);
         } while (depth > 0);
         if (file.is_at(at, "<")) --at;
         if (!file.is_word_at(at)) return 0;
@@ -29635,8 +29837,8 @@ inline std::size_t begin_of_type(const source_outline& file, std::size_t end) no
 // The variable that the name at `at` declares, if it declares one.
 inline declared_variable declared_there(const source_outline& file, std::size_t at) noexcept {
     declared_variable found;
+    if (!file.is_any_at(at + 1, "; ( { = , ) : ]")) return found;
     found.at = at;
-    if (!file.is_any_at(at + 1, "; ( { = , ) : ]")) return {};
     if (file.is_at(at + 1, "(")) {  // `part p(3);`, or a function
         const std::size_t close = file.partner(at + 1);
         const bool is_empty = close == at + 2;
@@ -29648,21 +29850,19 @@ inline declared_variable declared_there(const source_outline& file, std::size_t 
         if (file.is_at(found.end - 1, "*") || file.is_at(found.end, "&")) found.end = 0;
         return found;
     }
-    std::size_t end = at;
-    while (end > 1 && file.is_any_at(end - 1, "& const")) --end;
+    const std::size_t end = file.back_over(at, "& const");
     found.begin = begin_of_type(file, end);
-    std::size_t before = found.begin;
-    constexpr text specifiers =
-        "static const thread_local constexpr inline mutable volatile extern struct union";
-    while (before > 0 && is_listed(file.text_at(before - 1), specifiers)) --before;
-    if (file.is_at(before - 1, "]") && file.is_at(before - 2, "]")) {  // [[maybe_unused]]
+    std::size_t before = file.back_over(
+        found.begin,
+        "static const thread_local constexpr inline mutable volatile extern struct union");
+    if (file.are_at(before - 2, "]", "]")) {  // [[maybe_unused]]
         before = file.partner(before - 1);
     }
     const bool is_alone =
         found.begin != 0 && (before == 0 || file.is_any_at(before - 1, "; { } ( , :"));
     if (is_alone) found.end = end;
     if (file.is_at(end - 1, "*")) {  // the const belongs to what it points to
-        while (before < found.begin && !file.is_at(before, "const")) ++before;
+        before = file.find(before, found.begin, "const");
         if (before + 1 == found.begin) found.begin = before;
         if (before + 1 < found.begin) found.end = 0;
     }
@@ -29673,8 +29873,8 @@ inline declared_variable declared_there(const source_outline& file, std::size_t 
 inline declared_variable member_of(const source_outline& file, std::size_t open,
                                    const text& name) noexcept {
     for (std::size_t at = open + 1; at < file.partner(open); ++at) {
-        if (file.partner(at) > at) at = file.partner(at);
-        if (file.text_at(at) != name || file.is_at(at + 1, "(")) continue;
+        at = file.end_of_brackets(at);
+        if (!file.is_at(at, name) || file.is_at(at + 1, "(")) continue;
         if (!file.is_any_at(at - 1, "struct class union enum")) return declared_there(file, at);
     }
     return {};
@@ -29690,10 +29890,9 @@ inline std::size_t colon_before(const source_outline& file, std::size_t at) noex
 }
 
 // Whether the name at `at` is read in `sizeof(*p)` or `sizeof *p`.
-inline bool is_in_sizeof(const source_outline& file, std::size_t at) noexcept {
-    while (file.is_at(at - 1, "*")) --at;
-    return file.is_at(at - 1, "sizeof") ||
-           (file.is_at(at - 1, "(") && file.is_at(at - 2, "sizeof"));
+ALLOCSCOPE_PURE inline bool is_in_sizeof(const source_outline& file, std::size_t at) noexcept {
+    at = file.back_over(at, "*");
+    return file.is_at(at - 1, "sizeof") || file.are_at(at - 2, "sizeof", "(");
 }
 
 // The brace of the class that a function defined outside of it belongs to, `void box<T>::put(`,
@@ -29738,12 +29937,13 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
     std::size_t at = from + 1;
     for (std::size_t left = most_tokens; left != 0 && at > 1; --left) {
         const text token = file.text_at(--at);
-        const bool is_header = token == ")" && is_in_statement && file.partner(at) > 0 &&
-                               file.is_any_at(file.partner(at) - 1, "for if while switch");
+        const std::size_t partner = file.partner(at);
+        const bool is_header = token == ")" && is_in_statement && partner > 0 &&
+                               file.is_any_at(partner - 1, "for if while switch");
         if (token == "}" || (token == ")" && !is_in_header && !is_header)) {
-            if (file.partner(at) == 0) return {};
+            if (partner == 0) return {};
             if (token == "}") is_in_header = is_in_statement = false;
-            at = file.partner(at);
+            at = partner;
         } else if (token == "{") {
             const block_kind kind = kind_of_block(file, at);
             const bool is_searched = kind != block_kind::of_namespace || is_free;
@@ -29760,16 +29960,16 @@ inline declared_variable find_variable(const source_outline& file, std::size_t f
             const std::size_t open = class_of_member(file, at);
             if (open != 0) found = member_of(file, open, name);
             if (found.at != 0) return found;
-            is_free = is_free && (file.partner(at) > from || !may_be_member(file, at));
+            is_free = is_free && (partner > from || !may_be_member(file, at));
         } else if (token == name && found.at == 0) {
-            constexpr text in_expressions =
-                "; { } ( ) = + - ! . -> :: ? / % return else do case throw co_return co_yield "
-                "new struct class union enum";
             const bool is_object = file.is_any_at(at + 1, ". ->") || is_in_sizeof(file, at);
-            if (is_object || is_listed(file.text_at(at - 1), in_expressions)) continue;
+            const bool is_in_expression = file.is_any_at(
+                at - 1,
+                "; { } ( ) = + - ! . -> :: ? / % return else do case throw co_return co_yield "
+                "new struct class union enum");
+            if (is_object || is_in_expression) continue;
             if (colon_before(file, at) != 0) continue;
-            std::size_t star = at;  // of `while (*p)`
-            while (file.is_at(star - 1, "*")) --star;
+            const std::size_t star = file.back_over(at, "*");  // of `while (*p)`
             if (star != at && file.is_any_at(star - 1, "( ! = ; { && || return")) continue;
             found = declared_there(file, at);
             if (!found.is_known() || is_in_header || at == from) return found;
@@ -29801,8 +30001,8 @@ inline declared_variable row_before(const source_outline& file, std::size_t from
     const text name = file.text_at(from);
     for (std::size_t at = from; at > 4; --at) {
         if (file.is_at(at, "}") && file.partner(at) > 4) at = file.partner(at);
-        const bool is_row = file.text_at(at) == name && file.is_at(at - 1, "*") &&
-                            file.is_at(at - 2, "(") && file.is_at(at + 2, "[");
+        const bool is_row =
+            file.is_at(at, name) && file.are_at(at - 2, "(", "*") && file.is_at(at + 2, "[");
         if (is_row) return {at, begin_of_type(file, at - 2), at - 2};
     }
     return {};
@@ -29850,7 +30050,9 @@ inline declared_variable object_at(const source_outline& file, std::size_t name)
 // if it is not known by one word.
 inline text class_of_owner(const source_outline& file, std::size_t name) {
     const std::size_t owner = name - 2;
-    if (owner < 2 || !file.is_word_at(owner) || file.is_any_at(owner - 1, ". -> ::")) return {};
+    if (owner < 2 || !file.is_word_at(owner) || file.is_any_at(owner - 1, ". -> ::")) {
+        return no_text();
+    }
     const declared_variable found = object_at(file, owner);
     const bool is_word = found.is_known() && found.end == found.begin + 1;
     return is_word ? file.text_at(found.begin) : text{};
@@ -29871,7 +30073,7 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-ALLOCSCOPE_INLINE bool is_standard_template(const text& word) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_standard_template(const text& word) noexcept {
     return find_default_rule(word) != nullptr ||
            is_listed(word,
                      "pair tuple array optional variant function shared_ptr weak_ptr complex "
@@ -29879,7 +30081,7 @@ ALLOCSCOPE_INLINE bool is_standard_template(const text& word) noexcept {
 }
 
 // Classes of the standard library that are no templates.
-ALLOCSCOPE_INLINE bool is_standard_class(const text& word) noexcept {
+ALLOCSCOPE_PURE inline bool is_standard_class(const text& word) noexcept {
     if (word.ends_with("_error") || (word.starts_with("bad_") && !word.ends_with("ed_access"))) {
         return true;  // exceptions, but not bad_expected_access<E>
     }
@@ -29932,13 +30134,18 @@ namespace symbolize {
 
 using source_files = list<const source_outline*>;
 
+// The folder around a folder; both end with a slash.
+inline text outer_folder(text folder) noexcept {
+    folder.remove_suffix(1);
+    return folder.substr(0, folder.rfind('/') + 1);
+}
+
 // The header that a file of the folder includes by that name; null: it is not found.
 inline const source_outline* find_included(source_cache& sources, text folder, text name,
                                            std::uint64_t built_ns) {
     while (name.starts_with("../") && folder.size() > 1) {  // each file has only one path
         name.remove_prefix(3);
-        folder.remove_suffix(1);
-        folder = folder.substr(0, folder.rfind('/') + 1);
+        folder = outer_folder(folder);
     }
     constexpr int most_folders = 6;
     const char* const inside[] = {"", "include/", "src/"};
@@ -29951,8 +30158,7 @@ inline const source_outline* find_included(source_cache& sources, text folder, t
                 sources.find(path.view(), built_ns, max_source_files / 2);
             if (found != nullptr) return found;
         }
-        folder.remove_suffix(1);
-        folder = folder.substr(0, folder.rfind('/') + 1);
+        folder = outer_folder(folder);
     }
     return nullptr;
 }
@@ -29970,7 +30176,7 @@ inline const source_files& included_files(source_cache& sources, const code_fram
     for (std::size_t i = 0; i < files->size(); ++i) {
         const source_outline& from = *(*files)[i];
         const text folder = from.path.substr(0, from.path.rfind('/') + 1);
-        for (const text name : from.includes()) {
+        for (const text& name : from.includes()) {
             const source_outline* const other =
                 files->size() < most_files ? find_included(sources, folder, name, frame.built_ns)
                                            : nullptr;
@@ -29982,6 +30188,15 @@ inline const source_files& included_files(source_cache& sources, const code_fram
     file.included = files;
     file.included_built_ns = frame.built_ns;
     return *files;
+}
+
+// Whether one of those files says this about a name: one of the meanings of source_outline.
+ALLOCSCOPE_PURE inline bool is_known_in(const source_files& files, const text& name,
+                                        unsigned meaning) noexcept {
+    for (const source_outline* each : files) {
+        if (each->is_known_as(name, meaning)) return true;
+    }
+    return false;
 }
 
 // The brace of the only definition of a class in those files.
@@ -30000,7 +30215,7 @@ inline found_token class_in_files(const source_files& files, const text& name) {
 inline found_token class_of_constructor(source_cache& sources, const code_frame& frame,
                                         const source_outline& file, std::size_t at,
                                         const text& name) {
-    std::size_t open = file.text_at(at) == name ? class_body(file, at) : 0;
+    std::size_t open = file.is_at(at, name) ? class_body(file, at) : 0;
     if (open == 0) open = body_of_class(file, name);
     if (open != 0) return {&file, open};
     return class_in_files(included_files(sources, frame, file), name);
@@ -30033,17 +30248,16 @@ struct local_name {
     std::size_t end = 0;
     std::size_t behind = 0;
 
-    bool has_more() const noexcept { return behind > end + 1; }
+    ALLOCSCOPE_PURE bool has_more() const noexcept { return behind > end + 1; }
 };
 
 // What the token at `at` declares, if it is `name`.
 inline local_name declared_at(const source_outline& file, std::size_t at, std::size_t before,
                               const text& name) {
     local_name found;
-    found.at = at;
     const bool is_typedef = file.is_at(at, "typedef");
     const bool is_used = file.is_at(at, "using");
-    if (!is_typedef && !is_used && file.text_at(at) != name) return {};
+    if (!is_typedef && !is_used && !file.is_at(at, name)) return found;
     std::size_t end = at;
     std::size_t body = 0;  // its last token
     bool is_only = true;   // not one of several names
@@ -30057,14 +30271,16 @@ inline local_name declared_at(const source_outline& file, std::size_t at, std::s
         if (behind > end) end = behind - 1;
         ++end;
     }
-    if (end >= before) return {};
+    if (end >= before) return found;
+    std::size_t own = end;  // the name in a typedef
+    while (is_typedef && !file.is_at(own, name)) {
+        if (--own == at) return found;
+    }
     const text previous = file.text_at(at - 1);
     found.what = local_name::kind::alias;
+    found.at = at;
     found.behind = end;
     if (is_typedef) {
-        std::size_t own = end;
-        while (own > at && file.text_at(own) != name) --own;
-        if (own == at) return {};
         const bool is_class = body + 1 == own && file.is_any_at(own + 1, "; ,");
         if (is_class) found.what = local_name::kind::other;
         if (body == 0 && is_only) {
@@ -30089,7 +30305,7 @@ inline local_name find_local_name(const source_outline& file, std::size_t before
                                   const text& name) {
     local_name innermost;
     for (const name_declaration* each = file.last_declared(name); each != nullptr;
-         each = file.declared_before(*each)) {
+         each = each->previous) {
         if (each->block <= innermost.block || each->block > before) continue;
         const std::size_t close = file.partner(each->block);
         if (close < before) continue;
@@ -30108,7 +30324,7 @@ inline local_name find_local_name(const source_outline& file, std::size_t before
 // What `name` stands for if it is an alias in a namespace around the place, and nothing else.
 inline local_name alias_in_namespace(const source_outline& file, std::size_t at, const text& name) {
     const name_declaration* only = file.last_declared(name);
-    const bool is_only = only != nullptr && only->at < at && file.declared_before(*only) == nullptr;
+    const bool is_only = only != nullptr && only->at < at && only->previous == nullptr;
     if (!is_only || (only->block != 0 && file.partner(only->block) < at)) return {};
     return declared_at(file, only->at, at, name);
 }
@@ -30156,15 +30372,19 @@ public:
         const text member = whole.empty() ? in_own_template(word) : text{};
         if (!member.empty()) return member;
         if (whole.empty() && first == "using") return path_behind(nearest->at + 1);
-        if (whole.empty() && is_declared_again(word) && may_inherit(word, function)) return {};
+        if (whole.empty() && is_declared_again(word) && may_inherit(word, function)) {
+            return no_text();
+        }
         if (whole.empty()) {
             if (nearest == nullptr) whole = made_visible(word);
             // `part* desk::first = new box<item>;` means what desk calls item.
             const bool initialises = function.starts_with("__static_init") ||
                                      function.starts_with("__cxx_global_var_init");
-            if (whole.empty() && nearest == nullptr && is_described && initialises) return {};
+            if (whole.empty() && nearest == nullptr && is_described && initialises) {
+                return no_text();
+            }
         } else if (knowledge_.only_of(word, function).empty() && may_inherit(whole, function)) {
-            return {};
+            return no_text();
         }
         return whole.empty() ? word : whole;
     }
@@ -30173,8 +30393,7 @@ public:
     // written as `pool::impl`. "" if it may depend on a template, unless the function is a member
     // of that.
     text path_of_body(std::size_t open) const {
-        std::size_t at = open;
-        while (!file_.is_any_at(at - 1, "struct class union")) --at;
+        std::size_t at = file_.back_to(open, "struct class union") + 1;
         if (at == open) at = file_.partner(open) + 1;  // typedef struct {} name;
         text path = file_.text_at(at);
         for (; file_.is_at(at + 1, "::"); at += 2) {
@@ -30191,7 +30410,7 @@ public:
         bool is_seen = plain_name(memory_, name_).starts_with(scope) ||
                        name_.whole.starts_with(scope) || scopes_around_place().starts_with(scope);
         for (const name_declaration* each = file_.last_declared("namespace");
-             each != nullptr && !is_seen; each = file_.declared_before(*each)) {
+             each != nullptr && !is_seen; each = each->previous) {
             if (!is_around(*each)) continue;
             // What is named may be in a namespace around the directive.
             const text used = joined(memory_, path_behind(each->at + 2), "::");
@@ -30232,13 +30451,9 @@ public:
         return class_in_files(*knowledge_.files, own);
     }
     bool is_in_header(const text& word) const {
-        bool is_type = false;
-        if (knowledge_.files == nullptr) return false;
-        for (const source_outline* each : *knowledge_.files) {
-            if (each->is_macro(word)) return false;
-            is_type = is_type || each->is_defined(word);
-        }
-        return is_type;
+        const source_files* const files = knowledge_.files;
+        return files != nullptr && !is_known_in(*files, word, source_outline::macro_name) &&
+               is_known_in(*files, word, source_outline::defined_name);
     }
 
     // Whether the name means std's, and no type of that name in a scope around the function.
@@ -30249,16 +30464,17 @@ public:
     // Whether the path in the tokens, whose last name is `own`, is that of a class, as seen from
     // the function.
     bool is_class_there(std::size_t begin, std::size_t end, const text& own) const {
-        text_out path{memory_};
+        text_out names{memory_};
         for (std::size_t i = begin; i < end && !file_.is_at(i, "<"); ++i) {
-            if (i != begin || !file_.is_at(i, "::")) path << file_.text_at(i);
+            if (i != begin || !file_.is_at(i, "::")) names << file_.text_at(i);
         }
-        if (path.view() == own) {
+        const text path = names.view();
+        if (path == own) {
             const bool is_local =
                 find_local_name(file_, place_, own).what != local_name::kind::none;
             return is_local || !seen_by_function(own).empty();
         }
-        if (knowledge_.qualified_in(own, path.view()) == path.view()) return true;
+        if (knowledge_.qualified_in(own, path) == path) return true;
         return !knowledge_.only_of(own).empty();  // `path` has an alias, or no inline namespace
     }
 
@@ -30271,7 +30487,7 @@ public:
             if (component.arguments.empty() || component.name != own) continue;
             return scoped_name(memory_, name_up_to(name_, component), word);
         }
-        return {};
+        return no_text();
     }
 
 protected:
@@ -30292,7 +30508,7 @@ private:
     // does.
     text in_function(const text& word) const {
         const local_name found = find_local_name(file_, place_, word);
-        if (found.what != local_name::kind::other || !found.is_of_function) return {};
+        if (found.what != local_name::kind::other || !found.is_of_function) return no_text();
         const bool is_own = name_.is_known() && name_.last().name != "operator()" &&
                             class_around_place() <= found.block;
         return is_own ? scoped_name(memory_, name_.whole, word) : word;
@@ -30310,7 +30526,7 @@ private:
                 return scoped_name(memory_, path, word);
             }
         }
-        return {};
+        return no_text();
     }
 
     // A name that no scope around the function has is made visible by a `using`, or by a base
@@ -30319,11 +30535,11 @@ private:
         const text only = knowledge_.only_of(word);
         text found = only;
         for (const name_declaration* each = file_.last_declared("namespace");
-             each != nullptr && only.empty(); each = file_.declared_before(*each)) {
+             each != nullptr && only.empty(); each = each->previous) {
             const text scope = joined(memory_, path_behind(each->at + 2), "::");
             const text whole = knowledge_.qualified_in(word, scope);
             if (!whole.starts_with(scope) || whole == found || !is_around(*each)) continue;
-            if (!found.empty()) return {};
+            if (!found.empty()) return no_text();
             found = whole;
         }
         return found;
@@ -30337,7 +30553,7 @@ private:
         const name_declaration* innermost = nullptr;
         text found;
         for (const name_declaration* each = file_.last_declared(word); each != nullptr;
-             each = file_.declared_before(*each)) {
+             each = each->previous) {
             const bool is_late = each->at > place_ && file_.is_at(each->at, "using");
             if (is_late || file_.is_at(each->at - 2, "friend")) continue;
             text scope;
@@ -30346,17 +30562,17 @@ private:
             if (!is_inside && !is_around(*each)) {
                 // The function may be a member of that class, defined outside of it.
                 const bool is_of_class = kind_of_block(file_, each->block) == block_kind::of_class;
-                if (is_bare && is_of_class && class_around_place() == 0) return {};
+                if (is_bare && is_of_class && class_around_place() == 0) return no_text();
                 continue;
             }
-            if (path.empty()) return {};
+            if (path.empty()) return no_text();
             if (path.size() < found.size()) continue;
             const bool is_other = path != found || !is_class_at(each->at);
-            if (path.size() == found.size() && is_other) return {};
+            if (path.size() == found.size() && is_other) return no_text();
             found = path;
             innermost = each;
         }
-        if (innermost == nullptr || may_inherit(found, function)) return {};
+        if (innermost == nullptr || may_inherit(found, function)) return no_text();
         if (is_class_at(innermost->at)) return found;
         return file_.is_at(innermost->at, "using") ? path_of_used(*innermost, word) : text{};
     }
@@ -30371,33 +30587,32 @@ private:
         const text written = path_behind(used.at + 1);
         for (std::size_t block = used.block;; block = block_around(block)) {
             const text path = written.empty() ? text{} : path_of(block, written);
-            if (path.empty()) return {};
+            if (path.empty()) return no_text();
             const text scope = path.substr(0, path.size() - word.size());
             if (knowledge_.qualified_in(word, scope) == path) return path;
             for (const name_declaration* each = file_.last_declared(word); each != nullptr;
-                 each = file_.declared_before(*each)) {
+                 each = each->previous) {
                 if (is_class_at(each->at) && path_of(each->block, word) == path) return path;
             }
-            if (block == 0) return {};
+            if (block == 0) return no_text();
         }
     }
 
     // The path of a name in the block at `block`; "" if it may depend on a template.
     text path_of(std::size_t block, text name) const {
-        if (!file_.headers_at(memory_, block + 1).empty()) return {};
+        if (!file_.headers_at(memory_, block + 1).empty()) return no_text();
         for (; block != 0; block = block_around(block)) {
             const block_kind kind = kind_of_block(file_, block);
             text scope;
             if (kind == block_kind::of_class) scope = class_of_body(file_, block);
             if (kind == block_kind::of_namespace) {
-                std::size_t begin = block;
-                while (!file_.is_at(begin - 1, "namespace")) --begin;
+                const std::size_t begin = file_.back_to(block, "namespace") + 1;
                 scope = begin == block ? anonymous_namespace : path_behind(begin);
                 // `inline namespace PART_VERSION`: only the compiler knows what the macro is.
                 const bool is_macro = scope.find_first_of(lower_case) == no_position;
                 if (is_macro && is_inline_namespace(block)) continue;
             }
-            if (scope.empty()) return {};
+            if (scope.empty()) return no_text();
             name = scoped_name(memory_, scope, name);
         }
         return name;
@@ -30405,7 +30620,7 @@ private:
 
     ALLOCSCOPE_PURE bool is_inline_namespace(std::size_t block) const {
         while (file_.is_word_at(block - 1) && !file_.is_at(block, "inline")) --block;
-        return file_.is_at(block, "inline") && file_.is_at(block + 1, "namespace");
+        return file_.are_at(block, "inline", "namespace");
     }
 
     // The brace of the block around a token; 0: there is none.
@@ -30420,9 +30635,9 @@ private:
     // The path in the tokens from `at` on; "" if it may depend on a template.
     text path_behind(std::size_t at) const {
         text_out path{memory_};
-        if (file_.is_at(at, "typename")) return {};
+        if (file_.is_at(at, "typename")) return no_text();
         for (; file_.is_word_at(at) || file_.is_at(at, "::"); ++at) path << file_.text_at(at);
-        if (file_.is_at(at, "<")) return {};
+        if (file_.is_at(at, "<")) return no_text();
         return path.view();
     }
 
@@ -30452,7 +30667,7 @@ private:
             const bool is_visible = around == 0 || file_.partner(around) > body;
             if (base == 0 || base >= body || !is_visible || may_be_in_base(word, base)) return true;
             for (const name_declaration* each = file_.last_declared(word); each != nullptr;
-                 each = file_.declared_before(*each)) {
+                 each = each->previous) {
                 if (each->block == base) return true;
             }
         }
@@ -30460,7 +30675,7 @@ private:
     }
 
     // The brace of the class around the place; 0: none is.
-    std::size_t class_around_place() const {
+    ALLOCSCOPE_PURE std::size_t class_around_place() const {
         std::size_t block = block_around(place_ + 1);
         while (block != 0 && kind_of_block(file_, block) != block_kind::of_class) {
             block = block_around(block);
@@ -30469,9 +30684,9 @@ private:
     }
 
     // Whether several scopes of the file declare the name.
-    bool is_declared_again(const text& word) const {
+    ALLOCSCOPE_PURE bool is_declared_again(const text& word) const {
         const name_declaration* const last = file_.last_declared(word);
-        return last != nullptr && file_.declared_before(*last) != nullptr;
+        return last != nullptr && last->previous != nullptr;
     }
 
     ALLOCSCOPE_PURE bool is_around(const name_declaration& each) const {
@@ -30482,7 +30697,7 @@ private:
     // none.
     const name_declaration* declaration_around(const text& word) const {
         for (const name_declaration* each = file_.last_declared(word); each != nullptr;
-             each = file_.declared_before(*each)) {
+             each = each->previous) {
             const bool is_late = each->at > place_ && file_.is_at(each->at, "using");
             if (is_around(*each) && !is_late) return each;
         }
@@ -30524,14 +30739,14 @@ inline text path_in_files(arena& memory, const source_files& files, const text& 
                           const text& written, const function_name& function,
                           const type_knowledge& knowledge, const name_scopes& place) {
     const std::size_t count = function.components.size();
-    if (count > 1 && has_other_base(memory, files, function.outer().name)) return {};
+    if (count > 1 && has_other_base(memory, files, function.outer().name)) return no_text();
     text found;
     text found_in;
     bool is_certain = true;
     for (const source_outline* each : files) {
         const name_scopes scopes{memory, *each, 0, function, knowledge};
         const name_declaration* other = each->last_declared(own);
-        for (; other != nullptr; other = each->declared_before(*other)) {
+        for (; other != nullptr; other = other->previous) {
             if (each->is_at(other->at - 2, "friend")) continue;
             text scope;
             text path = scopes.path_of_declared(*other, own, scope);
@@ -30547,7 +30762,7 @@ inline text path_in_files(arena& memory, const source_files& files, const text& 
                 scope = path.substr(0, path.size() - written.size());
             }
             const bool is_seen = place.is_inside(scope);
-            if (may_be_own && !is_seen) return {};
+            if (may_be_own && !is_seen) return no_text();
             if (!is_seen || path.empty() || path == found) continue;
             const bool is_inner = scope.starts_with(found_in);
             if (!is_inner && found_in.starts_with(scope)) continue;
@@ -30580,7 +30795,7 @@ inline bool has_alias_of_header(const source_files& files, const text& type, boo
         const std::size_t begin = at;
         while (at < type.size() && is_name_character(type[at])) ++at;
         const text word = type.substr(begin, at - begin);
-        if (type.substr(at).starts_with(":")) continue;  // a namespace, or a class
+        if (type.has_at(at, ":")) continue;  // a namespace, or a class
         if (type.substr(0, begin).ends_with("std::")) continue;
         if (word.empty() || knowledge.kind_of(word) >= name_kind::type) continue;
         for (std::size_t i = 1; i < files.size(); ++i) {  // behind the file itself
@@ -30634,7 +30849,7 @@ inline text with_paths(arena& memory, const source_files& files, text type,
         if (found == no_position) continue;
         const text path = path_in_files(memory, files, own, written, function, knowledge, place);
         if (path.empty()) continue;
-        type = joined(memory, type.substr(0, found), path, type.substr(found + written.size()));
+        type = replaced(memory, type, found, found + written.size(), path);
     }
     return type;
 }
@@ -30695,7 +30910,7 @@ public:
             const std::size_t first = i;
             text word = file_.text_at(i);
             if (word == "template") continue;
-            if (word == "[" && file_.is_at(i - 1, "*") && file_.is_at(i - 2, "(")) {
+            if (word == "[" && file_.are_at(i - 2, "(", "*")) {
                 i = file_.partner(i);  // `new (int (*[2])(char))` makes pointers
                 continue;
             }
@@ -30741,9 +30956,10 @@ public:
                 if (word.empty() || (!may_be_bare && is_bare_template(i, end, word))) return false;
             }
             if (is_declarator(word) && !is_argument_at(first, i, begin, end)) return false;
+            const bool is_behind_const = first > begin && file_.is_at(first - 1, "const");
             if (word.ends_with("&") && word.size() > 1) {
                 // `const` does not reach through a reference, and a reference to one is one.
-                if (first > begin && file_.is_at(first - 1, "const")) type.cut(type.size() - 5);
+                if (is_behind_const) type.cut(type.size() - 5);
                 std::size_t signs = 0;
                 for (; i + 1 < end && file_.is_any_at(i + 1, "& const"); ++i) {
                     if (file_.is_at(i + 1, "&")) ++signs;
@@ -30751,7 +30967,7 @@ public:
                 if (signs == 1 && word.ends_with("&&")) word.remove_suffix(1);
             }
             const bool is_pointer = word.size() > 1 && word.ends_with("*");
-            if (is_pointer && first > begin && file_.is_at(first - 1, "const")) {
+            if (is_pointer && is_behind_const) {
                 type.cut(type.size() - 5);  // the pointer is constant, not what it points to
                 word = joined(memory_, word, " const");
             }
@@ -30768,7 +30984,7 @@ public:
         if (is_parameter(name) || is_described(name)) return meaning;
         const std::uint64_t* const number = file_.number_of(name);
         if (number == nullptr) return meaning;
-        if (*number == source_outline::no_number) return {};
+        if (*number == source_outline::no_number) return no_text();
         text_out digits{memory_};
         digits << decimal{*number};
         return digits.view();
@@ -30776,7 +30992,7 @@ public:
 
     text described(const text& name, asked_name wanted) const {
         const bool is_named = !name.empty() || wanted == asked_name::result;
-        if (!is_named || file_.is_macro(name)) return {};
+        if (!is_named || file_.is_macro(name)) return no_text();
         return knowledge_.meaning_of(name, wanted, memory_);
     }
 
@@ -30798,7 +31014,7 @@ public:
                     is_asked ? row_before(file_, first) : declared_variable{};
                 return row.is_known() ? spelled(row.begin, row.end) : type;
             }
-            if (!take_end(type, "*")) return {};
+            if (!take_end(type, "*")) return no_text();
             return joined(memory_, type, "&");
         }
         const std::size_t argument = argument_of_use(begin, end);
@@ -30808,7 +31024,7 @@ public:
         }
         const bool is_pointer = file_.is_at(begin, "&");
         if (!is_pointer && begin + 1 == end) return type_of_variable(begin, depth);
-        if (is_pointer && begin + 2 != end) return {};  // a member of what may be const
+        if (is_pointer && begin + 2 != end) return no_text();  // a member of what may be const
         text type = type_of_path(is_pointer ? begin + 1 : begin, end, asked_name::variable);
         if (type.empty() && !is_pointer && begin + 3 == end) {
             type = type_of_member(end - 1, depth);
@@ -30821,9 +31037,9 @@ public:
     // is the token with the name of the member.
     text type_of_member(std::size_t name, int depth) const {
         const text owner = class_of_owner(file_, name);
-        if (owner.empty()) return {};
+        if (owner.empty()) return no_text();
         const found_token body = class_named(owner);
-        if (body.at == 0 || body.file->is_class_template(owner)) return {};
+        if (body.at == 0 || body.file->is_class_template(owner)) return no_text();
         const declared_variable member = member_of(*body.file, body.at, file_.text_at(name));
         if (body.file == &file_) return type_of_declared(member, depth);
         return type_spelling{memory_, *body.file, member.begin, body.file->scope_of(member.at),
@@ -30837,10 +31053,10 @@ public:
         text_out path{memory_};
         for (std::size_t i = begin; i < end; ++i) {
             text token = file_.text_at(i);
-            if (file_.is_macro(token) || (token == "*" && i != begin + 1)) return {};
+            if (file_.is_macro(token) || (token == "*" && i != begin + 1)) return no_text();
             if (is_listed(token, ". ->") && file_.is_at(i - 1, ")")) {
                 const bool is_target = file_.is_at(begin + 1, "*");
-                if (is_target && token == "->") return {};
+                if (is_target && token == "->") return no_text();
                 if (is_target) token = "->";
                 if (file_.is_at(begin + 1, "&")) token = ".";
             }
@@ -30853,18 +31069,20 @@ public:
     // followed by the mark: that in `Ts*...` is "*".
     text meaning_of(const text& word, bool has_arguments, const text* mark = nullptr) const {
         if (is_plain_word(word)) return word;
-        if (file_.is_macro(word)) return {};
+        if (file_.is_macro(word)) return no_text();
         const found_parameter parameter = find_parameter(headers_, word);
         if (parameter.header != 0) return argument(parameter.header - 1, parameter.number, mark);
         // Inside a template that the function's name does not show, any name may be a parameter.
-        if (!instantiated_.empty() && headers_.empty()) return {};
-        if (!headers_.empty() && file_.is_template_alias(word)) return {};
-        if (file_.is_alias_of_expression(word)) return {};
+        if (!instantiated_.empty() && headers_.empty()) return no_text();
+        if (!headers_.empty() && file_.is_template_alias(word)) return no_text();
+        if (file_.is_alias_of_expression(word)) return no_text();
         if (is_standard_name(word)) return joined(memory_, "std::", word);
         return has_arguments ? qualified_type(word) : own_class(word);
     }
 
-    bool is_parameter(const text& word) const { return find_parameter(headers_, word).header != 0; }
+    ALLOCSCOPE_PURE bool is_parameter(const text& word) const {
+        return find_parameter(headers_, word).header != 0;
+    }
 
     ALLOCSCOPE_INLINE bool has_template_around() const noexcept { return !headers_.empty(); }
 
@@ -30910,8 +31128,8 @@ public:
 
 private:
     // Whether the tokens from `first` to `last` are a whole type, or a whole argument.
-    bool is_argument_at(std::size_t first, std::size_t last, std::size_t begin,
-                        std::size_t end) const {
+    ALLOCSCOPE_PURE bool is_argument_at(std::size_t first, std::size_t last, std::size_t begin,
+                                        std::size_t end) const {
         return (first == begin || file_.is_any_at(first - 1, "< ,")) &&
                (last + 1 >= end || file_.is_any_at(last + 1, "> ,"));
     }
@@ -30926,10 +31144,10 @@ private:
 
     bool is_in_template() const noexcept { return !headers_.empty() || !instantiated_.empty(); }
 
-    static bool is_plain_word(const text& word) noexcept {
-        constexpr text plain_words =
-            "std const volatile void struct class union enum typename true false";
-        return is_listed(word, plain_words) || is_number_type(word);
+    ALLOCSCOPE_PURE static bool is_plain_word(const text& word) noexcept {
+        return is_listed(word,
+                         "std const volatile void struct class union enum typename true false") ||
+               is_number_type(word);
     }
 
     // Where the arguments of the macro have these words; 0: nowhere, or the macro itself declares
@@ -30938,7 +31156,7 @@ private:
         if (user_ == nullptr || find_variable(file_, begin).at != 0) return 0;
         for (std::size_t at = use_ + 2; at < user_->partner(use_ + 1); ++at) {
             std::size_t same = 0;
-            while (begin + same < end && file_.text_at(begin + same) == user_->text_at(at + same)) {
+            while (begin + same < end && file_.is_at(begin + same, user_->text_at(at + same))) {
                 ++same;
             }
             if (begin + same == end) return at;
@@ -30957,36 +31175,32 @@ private:
     }
 
     text type_of_declared(const declared_variable& found, int depth) const {
-        if (!found.is_known()) return {};
-        for (std::size_t i = found.begin; i < found.end; ++i) {
-            if (file_.is_at(i, "auto")) return argument_for_auto(found);
-        }
+        if (!found.is_known()) return no_text();
+        if (file_.count_of(found.begin, found.end, "auto") != 0) return argument_for_auto(found);
         return spelled(found.begin, found.end, depth + 1);
     }
 
     // The type of a parameter, of a lambda or a function, that is declared `auto` and nothing else.
     text argument_for_auto(const declared_variable& parameter) const {
         const bool is_plain = parameter.end == parameter.begin + 1 && parameter.at == parameter.end;
-        if (!is_plain || name_.components.empty()) return {};
+        if (!is_plain || name_.components.empty()) return no_text();
         std::size_t before = 0;
         std::size_t open = parameter.begin;
         while (--open > 0 && !file_.is_at(open, "(")) {
             if (file_.is_at(open, "auto")) ++before;
-            if (file_.is_any_at(open, "; { }")) return {};
+            if (file_.is_any_at(open, "; { }")) return no_text();
         }
-        std::size_t count = before;
-        for (std::size_t i = parameter.begin; i < file_.partner(open); ++i) {
-            if (file_.is_at(i, "auto")) ++count;
-        }
+        const std::size_t count =
+            before + file_.count_of(parameter.begin, file_.partner(open), "auto");
         // If the place is in another lambda or a class inside this one, the function is the inner
         // one's.
         for (std::size_t i = file_.partner(open); i < place_; ++i) {
             const bool is_lambda = file_.is_at(i, "]") && file_.is_any_at(i + 1, "( {");
-            if (is_lambda || file_.is_any_at(i, "struct class union")) return {};
+            if (is_lambda || file_.is_any_at(i, "struct class union")) return no_text();
         }
         const list<text> arguments = split_arguments(memory_, name_.last().arguments);
         const text own = name_.last().name == "operator()" ? text{"]"} : name_.last().name;
-        const bool is_own = open > 0 && file_.text_at(open - 1) == own;
+        const bool is_own = open > 0 && file_.is_at(open - 1, own);
         return is_own && arguments.size() == count ? arguments[before] : text{};
     }
 
@@ -31002,7 +31216,7 @@ private:
     text of_template(std::size_t& at, std::size_t begin, std::size_t end, int depth) const {
         const text word = file_.text_at(at);
         const bool has_arguments = at + 1 < end && file_.is_at(at + 1, "<");
-        if (has_arguments || is_plain_word(word) || file_.is_macro(word)) return {};
+        if (has_arguments || is_plain_word(word) || file_.is_macro(word)) return no_text();
         // Nothing in a template may have the name of its parameter.
         local_name local;
         if (!is_parameter(word)) {
@@ -31037,18 +31251,19 @@ private:
     // The same as of_template(), but from the debug information. That has other parameters than the
     // source if the template is a partial specialisation.
     text described_path(std::size_t& at, std::size_t end) const {
+        const text first = file_.text_at(at);
         std::size_t last = at;
         text_out path{memory_};
-        path << file_.text_at(at);
+        path << first;
         while (last + 2 < end && file_.is_at(last + 1, "::") && file_.is_word_at(last + 2)) {
             last += 2;
             path << "::" << file_.text_at(last);
         }
-        if (last + 1 < end && file_.is_at(last + 1, "<")) return {};
+        if (last + 1 < end && file_.is_at(last + 1, "<")) return no_text();
         asked_name wanted = asked_name::type;
-        if (const template_header* header = header_of(file_.text_at(at))) {
-            if (!header->shows_arguments) return {};
-            if (last == at && !meaning_of(file_.text_at(at), false).empty()) return {};
+        if (const template_header* header = header_of(first)) {
+            if (!header->shows_arguments) return no_text();
+            if (last == at && !meaning_of(first, false).empty()) return no_text();
             wanted = asked_name::parameter;
         }
         const text meaning = described(path.view(), wanted);
@@ -31060,7 +31275,7 @@ private:
     text argument(std::size_t header, std::size_t index, const text* mark) const {
         // With -g1, clang names an inlined function without the classes around it.
         const std::size_t unseen = headers_.size() - instantiated_.size();
-        if (unseen != 0 && (name_.components.size() != 1 || header < unseen)) return {};
+        if (unseen != 0 && (name_.components.size() != 1 || header < unseen)) return no_text();
         list<text> arguments =
             split_arguments(memory_, name_.components[instantiated_[header - unseen]].arguments);
         const template_header& own = *headers_[header];
@@ -31074,7 +31289,7 @@ private:
         const bool has_all = own.packs == 1 ? arguments.size() + 1 >= count
                                             : own.packs == 0 && arguments.size() == count;
         const bool is_one = is_pack && mark == nullptr && member_ != no_position;
-        if ((is_pack != (mark != nullptr) && !is_one) || !has_all) return {};
+        if ((is_pack != (mark != nullptr) && !is_one) || !has_all) return no_text();
         // A pack takes what the other parameters leave.
         const std::size_t behind = arguments.size() - (count - index - 1);
         if (is_one) return index + member_ < behind ? arguments[index + member_] : text{};
@@ -31107,7 +31322,7 @@ private:
             }
             if (without_spaces_around(one) == parameter) return type;
         }
-        return {};
+        return no_text();
     }
 
     // What the class declares whose member, defined outside of it, the function is.
@@ -31157,7 +31372,7 @@ private:
     // then it may be any.
     std::size_t block_in_own_class(const text& word) const {
         for (const name_declaration* each = file_.last_declared(word); each != nullptr;
-             each = file_.declared_before(*each)) {
+             each = each->previous) {
             if (!file_.is_any_at(each->at - 1, "struct class union enum")) continue;
             const bool is_any =
                 instantiated_.empty() && kind_of_block(file_, each->block) == block_kind::of_class;
@@ -31291,6 +31506,9 @@ namespace symbolize {
 // The scope and the function of a member of a library template: std::(scope<...>)::(function<...>).
 // `..._first` and `..._second` are template arguments; "" if there is none.
 struct library_call {
+    // Without it g++ writes all members at each place that makes one.
+    ALLOCSCOPE_NOINLINE library_call() noexcept {}
+
     text scope;  // "" for a function of the namespace itself
     text function;
     text scope_first;
@@ -31322,7 +31540,7 @@ inline text allocated_by(text allocator) noexcept {
         allocator,
         "std::allocator< std::__1::allocator< std::__new_allocator< __gnu_cxx::new_allocator< "
         "std::pmr::polymorphic_allocator<");
-    if (start.empty() || !allocator.ends_with(">")) return {};
+    if (start.empty() || !allocator.ends_with(">")) return no_text();
     allocator.remove_prefix(start.size());
     allocator.remove_suffix(1);
     return without_spaces_around(allocator);
@@ -31330,7 +31548,7 @@ inline text allocated_by(text allocator) noexcept {
 
 // allocate() of the library's allocators: the element type, "" for everything else.
 inline text type_of_allocator_call(const library_call& call) noexcept {
-    if (call.function != "allocate") return {};
+    if (call.function != "allocate") return no_text();
     if (call.scope == "allocator_traits") return allocated_by(call.scope_first);
     const bool is_allocator =
         is_listed(call.scope,
@@ -31395,7 +31613,7 @@ inline text type_of_compiled_function(const text& plain, bool is_nameless_part) 
     for (const word_meaning& each : is_nameless_part ? nameless_parts : compiled_functions) {
         if (!listed_start(plain, each.words).empty()) return each.meaning;
     }
-    return {};
+    return no_text();
 }
 
 // What functions of the C library and of the loader allocate that allocate one thing only.
@@ -31421,7 +31639,7 @@ inline text type_of_container_call(arena& memory, const library_call& call) {
     const bool allocates_node = function == "_M_allocate_node";
     if (call.scope == "_Rb_tree" && is_node) return call.scope_second;
     if (call.scope == "_Hashtable_alloc" && allocates_node) return allocated_by(call.scope_first);
-    if (allocated_by(call.scope_second).empty()) return {};
+    if (allocated_by(call.scope_second).empty()) return no_text();
     const bool is_deque = call.scope == "_Deque_base";
     const bool is_list = is_listed(call.scope, "_List_base list _Fwd_list_base");
     if ((is_list && is_node) || (is_deque && allocates_node) || call.scope == "_Vector_base") {
@@ -31449,7 +31667,7 @@ inline bool is_member_of_container(const library_call& call) noexcept {
 
 // Whether the function, which calls `called`, only passes on the request of a deque for its first
 // blocks, or for the table of them.
-inline bool begins_deque(const library_call& call, const text& called) noexcept {
+ALLOCSCOPE_PURE inline bool begins_deque(const library_call& call, const text& called) noexcept {
     return is_listed(call.scope, "_Deque_base deque") &&
            is_listed(call.function, "_M_initialize_map _Deque_base deque") &&
            is_listed(called, "_M_create_nodes _M_allocate_map _M_initialize_map _Deque_base");
@@ -31487,8 +31705,8 @@ inline text type_of_make_call(arena& memory, const library_call& call) {
                       "__valarray_get_storage make_exception_ptr");
         return is_maker ? without_array(call.function_first) : text{};
     }
-    if (call.scope == "__shared_count" && !call.function_first.ends_with("*")) return {};
-    if (call.scope == "shared_ptr" && !call.is_of_libcxx) return {};
+    if (call.scope == "__shared_count" && !call.function_first.ends_with("*")) return no_text();
+    if (call.scope == "shared_ptr" && !call.is_of_libcxx) return no_text();
     for (const making_member& each : making_members) {
         if (call.scope != each.scope || !is_listed(call.function, each.functions)) continue;
         const text known[] = {call.scope_first, call.scope_second, call.function_first};
@@ -31497,7 +31715,7 @@ inline text type_of_make_call(arena& memory, const library_call& call) {
         const text type = filled_in(memory, each.rule, arguments);
         return type == "std::__future_base::_Result<>" ? text{} : type;
     }
-    return {};
+    return no_text();
 }
 
 }  // namespace symbolize
@@ -31599,8 +31817,8 @@ public:
 
     // Call it before its memory is released.
     void clear() noexcept {
-        names_ = table<const void*, entry*>{memory_};
-        types_ = table<text, text>{memory_};
+        names_.forget();
+        types_.forget();
         scratch_.release();
     }
 
@@ -31637,7 +31855,7 @@ private:
         if (call.function.empty()) {
             // A function of the program that has such a name has a line.
             const text made = has_line ? text{} : listed_meaning(c_functions, name.whole);
-            return made.empty() ? unknown_type() : type_answer{made, type_evidence::make_frame};
+            return made.empty() ? type_answer{} : type_answer{made, type_evidence::make_frame};
         }
         text type = type_of_allocator_call(call);
         if (!type.empty()) return printed_answer(memory_, type, type_evidence::allocator_frame);
@@ -31705,23 +31923,22 @@ inline bool has_parameters_of(arena& memory, const source_outline& file, std::si
     return true;
 }
 
-// The type in the tokens from `begin` to `end`, as it is meant at the place of a call in a frame;
-// "" if that is not certain. The frame is not the one that `knowledge` is about.
-inline text spelled_at(read_names& names, const code_frame& frame, const source_outline& file,
+// The type in the tokens from `begin` to `end`, as it is meant at the place of a call in a
+// function; "" if that is not certain. It is not the function that `knowledge` is about.
+inline text spelled_at(arena& memory, const function_name& function, const source_outline& file,
                        std::size_t at, std::size_t begin, std::size_t end,
                        const type_knowledge& knowledge) {
-    const function_name& function = names.of(frame.function).parts;
     const type_knowledge less = knowledge.elsewhere();
     const std::size_t scope = file.scope_of(at);
-    if (!has_parameters_of(names.scratch(), file, scope, file.scope_of(begin))) return {};
-    const type_spelling spelling{names.scratch(), file, begin, scope, function, less};
+    if (!has_parameters_of(memory, file, scope, file.scope_of(begin))) return no_text();
+    const type_spelling spelling{memory, file, begin, scope, function, less};
     return spelling.spelled(begin, end);
 }
 
 // The token before the brackets of an initialiser: `v{1}` and `v = {1}`.
 inline std::size_t before_list(const source_outline& file, std::size_t open) {
     if (open < 2) return 0;
-    const bool is_copied = file.is_at(open, "{") && file.is_at(open - 1, "=");
+    const bool is_copied = file.are_at(open - 1, "=", "{");
     return is_copied ? open - 2 : open - 1;
 }
 
@@ -31739,16 +31956,14 @@ inline std::size_t variable_of_call(const source_outline& file, std::size_t at,
     if (token == "(" && at > 0) --member;
     if (member < 2 || !file.is_word_at(member)) return 0;
     if (file.is_any_at(member - 1, ". ->")) {
-        return file.text_at(member) == function ? member - 2 : 0;
+        return file.is_at(member, function) ? member - 2 : 0;
     }
     if (token == "(") return 0;
     // Clang places the call of `[]`, and a copy, at the beginning of `name.member[1].other`.
-    std::size_t last = at;
-    while (file.is_any_at(last + 1, ". ->")) last += 2;
+    const std::size_t last = file.last_in_chain(at, ". ->");
     if (!file.is_at(last + 1, "[")) return last == at || !file.is_at(last + 1, "(") ? last : 0;
-    std::size_t behind = file.partner(last + 1) + 1;
-    while (file.is_any_at(behind, ". ->")) behind += 2;
-    return function == "operator[]" && !file.is_at(behind, "[") ? last : 0;
+    const std::size_t end = file.last_in_chain(file.partner(last + 1), ". ->");
+    return function == "operator[]" && !file.is_at(end + 1, "[") ? last : 0;
 }
 
 // The tokens of the type of the object whose member function or constructor is called at `at`.
@@ -31774,7 +31989,7 @@ inline declared_variable object_of_call(const source_outline& file, std::size_t 
 inline text class_with_member(const source_outline& file, std::size_t name,
                               const function_name& function) {
     const bool is_of_object = file.is_any_at(name - 1, ". ->");
-    if (is_of_object && file.is_any_at(name - 3, ". -> ::")) return {};
+    if (is_of_object && file.is_any_at(name - 3, ". -> ::")) return no_text();
     if (is_of_object && !file.is_at(name - 2, "this")) {
         const declared_variable owner = object_at(file, name - 2);
         return file.is_word_at(owner.end - 1) ? file.text_at(owner.end - 1) : text{};
@@ -31788,45 +32003,44 @@ inline text class_with_member(const source_outline& file, std::size_t name,
 inline text type_of_member(arena& memory, const function_name& function, const source_outline& file,
                            std::size_t name, const type_knowledge& knowledge) {
     const text owner = class_with_member(file, name, function);
-    if (owner.empty()) return {};
+    if (owner.empty()) return no_text();
     const source_files& files = *knowledge.files;
     const found_token open = class_in_files(files, owner);
     // Only the arguments of the function's own class are known.
     const bool is_own = !file.is_any_at(name - 1, ". ->") && has_arguments(function);
-    if (open.at == 0 || (!is_own && open.file->is_class_template(owner))) return {};
+    if (open.at == 0 || (!is_own && open.file->is_class_template(owner))) return no_text();
     const declared_variable found = object_of(
         *open.file, member_of(*open.file, open.at, file.text_at(name)), file.is_at(name + 1, "->"));
-    if (!found.is_known()) return {};
+    if (!found.is_known()) return no_text();
     const text written = open.file->between(found.begin, found.end);
-    if (has_alias_of_header(files, written, false, knowledge)) return {};
+    if (has_alias_of_header(files, written, false, knowledge)) return no_text();
     const text type = spelled_elsewhere(memory, *open.file, found.at, found.begin, found.end,
                                         function, knowledge);
     return with_paths(memory, files, type, *open.file, found.begin, found.end, function, knowledge);
 }
 
 // The type of the object whose member function or constructor is called at the place of a frame, as
-// it is printed; "" if it is not certain.
-inline text type_of_object(read_names& names, const code_frame& frame, const text& function,
-                           source_cache& sources, const type_knowledge& knowledge) {
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(frame, sources, file);
-    if (at == 0) return {};
+// it is printed; "" if it is not certain. `caller` is the function of the frame.
+inline text type_of_object(read_names& names, const code_frame& frame, const function_name& caller,
+                           const text& function, source_cache& sources,
+                           const type_knowledge& knowledge) {
+    const auto [file, at] = token_of(frame, sources);
+    if (at == 0) return no_text();
     const declared_variable object = object_of_call(*file, at, function);
     const std::size_t name = variable_of_call(*file, at, function);
     const bool is_object = object.is_known() && object.begin != 0;
     const bool may_be_member =
         name > 1 && file->is_word_at(name) && (!object.is_known() || object.begin == name);
-    if (!is_object && !may_be_member) return {};
+    if (!is_object && !may_be_member) return no_text();
     const source_files& files = included_files(sources, frame, *file);
     type_knowledge more = knowledge.elsewhere();
     more.files = &files;
     text type;
-    const function_name& caller = names.of(frame.function).parts;
     if (may_be_member) type = type_of_member(names.scratch(), caller, *file, name, more);
     if (type.empty() && is_object) {
         const text written = file->between(object.begin, object.end);
-        if (has_alias_of_header(files, written, false, more)) return {};
-        type = spelled_at(names, frame, *file, at, object.begin, object.end, more);
+        if (has_alias_of_header(files, written, false, more)) return no_text();
+        type = spelled_at(names.scratch(), caller, *file, at, object.begin, object.end, more);
         type =
             with_paths(names.scratch(), files, type, *file, object.begin, object.end, caller, more);
     }
@@ -31836,37 +32050,36 @@ inline text type_of_object(read_names& names, const code_frame& frame, const tex
 // The name of the class before `::` in `box<int>::make(1)` at the place of a frame; "" if it is
 // something else. Clang places the call at its first token, g++ at its last one or at the bracket
 // of the call that it is an argument of.
-inline text named_class(read_names& names, const code_frame& frame, const text& function,
-                        source_cache& sources, const type_knowledge& knowledge) {
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(frame, sources, file);
-    if (at == 0) return {};
+inline text named_class(arena& memory, const code_frame& frame, const function_name& caller,
+                        const text& function, source_cache& sources,
+                        const type_knowledge& knowledge) {
+    const auto [file, at] = token_of(frame, sources);
+    if (at == 0) return no_text();
     constexpr std::size_t far_away = 64;
     const text sign = file->text_at(at);
     const std::size_t partner = file->partner(at);
     const std::size_t first = sign == ")" && partner > 0 ? partner - 1 : at;
     const std::size_t end = sign == "(" ? partner : first + far_away;
     std::size_t name = 0;
-    for (std::size_t i = first; i < end && i + 1 < file->tokens().size(); ++i) {
+    for (std::size_t i = first; i < end && i + 1 < file->count(); ++i) {
         const bool is_call = file->is_at(i + 1, "(");
-        if (is_call && file->text_at(i) == function) {
-            if (name != 0) return {};
+        if (is_call && file->is_at(i, function)) {
+            if (name != 0) return no_text();
             name = i;
         }
         if (is_call && sign != "(") break;
     }
     const std::size_t begin =
         name > 2 && file->is_at(name - 1, "::") ? begin_of_type(*file, name + 1) : 0;
-    if (begin == 0 || (is_word(sign) && begin != at)) return {};
-    return spelled_at(names, frame, *file, at, begin, name - 1, knowledge);
+    if (begin == 0 || (is_word(sign) && begin != at)) return no_text();
+    return spelled_at(memory, caller, *file, at, begin, name - 1, knowledge);
 }
 
 // Whether clang's place of a frame is a call `grow(3)`, which may be that of a member of its own
 // class.
 inline bool is_bare_call(const code_frame& frame, const text& function, source_cache& sources) {
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(frame, sources, file);
-    return at != 0 && file->text_at(at) == function && !file->is_any_at(at - 1, ". -> ::");
+    const auto [file, at] = token_of(frame, sources);
+    return at != 0 && file->is_at(at, function) && !file->is_any_at(at - 1, ". -> ::");
 }
 
 // The name of an inlined function with the class that its caller writes, `box<int>::make(1)`, or
@@ -31874,17 +32087,19 @@ inline bool is_bare_call(const code_frame& frame, const text& function, source_c
 // has.
 inline text called_name(read_names& names, const list<code_frame>& frames, std::size_t called,
                         source_cache& sources, const type_knowledge& knowledge) {
-    const text function = frames[called].function;
+    const code_frame& callee = frames[called];
+    const text function = callee.function;
     const bool is_bare = names.of(function).parts.components.size() == 1;
-    if (!is_bare || !frames[called].is_inlined || called + 1 == frames.size()) return function;
-    code_frame caller = frames[called + 1];
+    if (!is_bare || !callee.is_inlined || called + 1 == frames.size()) return function;
+    const code_frame& caller = frames[called + 1];
+    text calling = caller.function;
     if (!is_standard_header(caller.file)) {
-        caller.function = called_name(names, frames, called + 1, sources, knowledge);
+        calling = called_name(names, frames, called + 1, sources, knowledge);
     }
+    const function_name& outer = names.of(calling).parts;
     const text own = own_name_of(names.of(function));
-    text scope = named_class(names, caller, own, sources, knowledge);
-    if (scope.empty()) scope = type_of_object(names, caller, own, sources, knowledge);
-    const function_name& outer = names.of(caller.function).parts;
+    text scope = named_class(names.scratch(), caller, outer, own, sources, knowledge);
+    if (scope.empty()) scope = type_of_object(names, caller, outer, own, sources, knowledge);
     const name_component& around = outer.outer();
     const bool may_be_around = !scope.ends_with(">") && !around.arguments.empty();
     if (may_be_around && is_bare_call(caller, own, sources)) scope = name_up_to(outer, around);
@@ -31892,8 +32107,7 @@ inline text called_name(read_names& names, const list<code_frame>& frames, std::
     // A base class that has the function may have other arguments, but not a constructor.
     const text whole = scoped_name(names.memory(), scope, function);
     const function_name& parts = names.of(whole).parts;
-    const source_outline* inner = nullptr;
-    const std::size_t inside = token_of(frames[called], sources, inner);
+    const auto [inner, inside] = token_of(callee, sources);
     // `make<int>(3)` calls a function, although it looks like `box<int>(3)`.
     if (is_constructor(parts)) {
         const bool is_function =
@@ -31941,8 +32155,7 @@ constexpr container_headers containers[] = {
 
 // The name of a standard header without its folders; "" for another file.
 inline text standard_header(const text& file) noexcept {
-    if (!is_standard_header(file)) return {};
-    return file.substr(file.rfind('/') + 1);
+    return is_standard_header(file) ? file_name_of(file) : text{};
 }
 
 // The element, as a rule for filled_in(), by the class of a container.
@@ -31962,7 +32175,7 @@ inline text element_of(arena& memory, const text& scope, const text& brackets) {
 // The same for a type in its printed form, if its class is one of `classes`.
 inline text element_of_class(arena& memory, const text& type, const text& classes) {
     const std::size_t open = type.find('<');
-    if (open == no_position || !type.starts_with("std::") || !type.ends_with(">")) return {};
+    if (open == no_position || !type.starts_with("std::") || !type.ends_with(">")) return no_text();
     text own = type.substr(5, open - 5);
     take_start(own, "pmr::");
     return is_listed(own, classes) ? element_of(memory, own, type.substr(open)) : text{};
@@ -31971,10 +32184,10 @@ inline text element_of_class(arena& memory, const text& type, const text& classe
 // The same for the only such class in a std::pair; "" if both are such.
 inline text element_in_pair(arena& memory, const text& type, const text& classes) {
     text only;
-    if (!type.starts_with("std::pair<") || !type.ends_with(">")) return {};
-    for (const text part : split_arguments(memory, type.substr(9))) {
+    if (!type.starts_with("std::pair<") || !type.ends_with(">")) return no_text();
+    for (const text& part : split_arguments(memory, type.substr(9))) {
         const text element = element_of_class(memory, without_const(part), classes);
-        if (!element.empty() && !only.empty()) return {};
+        if (!element.empty() && !only.empty()) return no_text();
         if (!element.empty()) only = element;
     }
     return only;
@@ -31983,11 +32196,11 @@ inline text element_in_pair(arena& memory, const text& type, const text& classes
 // `void (*)()` and `int (*)[3]` have their star inside.
 inline text pointer_to(arena& memory, const text& type) {
     std::size_t star = 0;
-    while (star < type.size() && !type.substr(star).starts_with("(*")) {
+    while (star < type.size() && !type.has_at(star, "(*")) {
         star = type[star] == '<' ? skip_brackets(type, star) : star + 1;
     }
     star = star < type.size() ? star + 1 : type.size();
-    return joined(memory, type.substr(0, star), "*", type.substr(star));
+    return replaced(memory, type, star, star, "*");
 }
 
 // What a container allocates if its function in frames[at] asks the allocator; "" if it is not
@@ -31996,16 +32209,16 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
                                      std::size_t at, source_cache& sources,
                                      const type_knowledge& knowledge) {
     arena& memory = names.memory();
-    const text request = own_name_of(names.of(frames[at].function));
-    const text header = standard_header(frames[at].file);
+    const code_frame& asker = frames[at];
+    const text request = own_name_of(names.of(asker.function));
+    const text header = standard_header(asker.file);
     if (header == "stl_bvector.h") return {"unsigned long", type_evidence::make_frame};
-    if (!is_listed(request, "_M_allocate _M_get_node _M_allocate_node _M_allocate_map"))
-        return unknown_type();
+    if (!is_listed(request, "_M_allocate _M_get_node _M_allocate_node _M_allocate_map")) return {};
     const container_headers* container = nullptr;
     for (const container_headers& each : containers) {
         if (each.asking == header) container = &each;
     }
-    if (container == nullptr) return unknown_type();
+    if (container == nullptr) return {};
     text element;
     text function;
     text argument;            // of the function inside
@@ -32022,12 +32235,12 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         const std::size_t count = name.parts.components.size();
         // An element may be assigned by a function of the container around it, but not by the user.
         if (assigns && element.empty() && count < 3) {
-            if (at + 1 == frames.size()) return unknown_type();
+            if (at + 1 == frames.size()) return {};
             const code_frame& caller = frames[at + 1];
             const text outer = own_name_of(names.of(caller.function));
             const bool is_own = standard_header(caller.file).empty() ||
                                 (function != "operator=" && is_listed(outer, "operator= assign"));
-            if (!is_own) return unknown_type();
+            if (!is_own) return {};
             continue;
         }
         if (assigns && !element.empty()) break;
@@ -32046,11 +32259,11 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
                 is_listed(function,
                           "_Construct construct make_unique _S_create _Storage _Uninitialized "
                           "_Head_base");
-            if (!is_made) return unknown_type();
+            if (!is_made) return {};
             const text made = decayed(printed_type(memory, own_argument_of(memory, name)));
             element = is_in_pair ? element_in_pair(memory, made, container->classes)
                                  : element_of_class(memory, made, container->classes);
-            if (element.empty()) return unknown_type();
+            if (element.empty()) return {};
             break;
         }
         if (count == 0) continue;
@@ -32081,18 +32294,16 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
     }
     type_evidence evidence = type_evidence::allocator_frame;
     if (element.empty() && at < frames.size()) {
-        code_frame frame = frames[at];
-        frame.function = called_name(names, frames, at, sources, knowledge);
-        const text type = type_of_object(names, frame, function, sources, knowledge);
+        const text calling = called_name(names, frames, at, sources, knowledge);
+        const function_name& caller = names.of(calling).parts;
+        const text type = type_of_object(names, frames[at], caller, function, sources, knowledge);
         element = element_of_class(memory, type, container->classes);
-        if (needs_compiler(element)) return unknown_type();
+        if (needs_compiler(element)) return {};
         evidence = type_evidence::source_text;
     }
-    if (element.empty()) return unknown_type();
+    if (element.empty()) return {};
     if (request == "_M_allocate_map") element = pointer_to(memory, element);
-    type_answer answer = printed_answer(memory, element, evidence);
-    answer.is_array = true;
-    return answer;
+    return {printed_type(memory, element), evidence, true};
 }
 
 // The characters of a string, whose functions allocate nothing else: its constructor has its
@@ -32101,20 +32312,23 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
 inline text character_of_string(arena& memory, read_names& names, const list<code_frame>& frames,
                                 std::size_t at) {
     for (; at < frames.size(); ++at) {
-        const text header = standard_header(frames[at].file);
-        const read_name& name = names.of(frames[at].function);
+        const code_frame& frame = frames[at];
+        const text header = standard_header(frame.file);
+        const read_name& name = names.of(frame.function);
         if (!is_listed(header, "basic_string.h basic_string.tcc") || !name.parts.is_known()) break;
         const text first = own_argument_of(memory, name);
         text character = allocated_by(first);
         if (own_name_of(name) == "_M_construct" && first.ends_with("*")) {
             // A text is made of iterators, which may be pointers to other characters.
-            if (at + 1 < frames.size() && frames[at + 1].function.contains(", void>")) return {};
+            if (at + 1 < frames.size() && frames[at + 1].function.contains(", void>")) {
+                return no_text();
+            }
             character = without_const(without_spaces_around(without_pointer(first)));
         }
         if (character.empty()) character = type_of_character_buffer(name.call);
         if (is_listed(character, "char wchar_t char8_t char16_t char32_t")) return character;
     }
-    return {};
+    return no_text();
 }
 
 // `lambda` is "(lambda at src/main.cpp:3:9)", with the path that the compiler was given. When a
@@ -32136,7 +32350,7 @@ inline text lambda_of_caller(read_names& names, const list<code_frame>& frames, 
             return joined(names.memory(), frame.function, "::{lambda}");
         }
     }
-    return {};
+    return no_text();
 }
 
 // `asking` is the frame that called operator new.
@@ -32144,15 +32358,16 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
                                         std::size_t asking, source_cache& sources,
                                         const type_knowledge& knowledge) {
     arena& memory = names.memory();
-    const read_name& name = names.of(frames[asking].function);
-    const text header = standard_header(frames[asking].file);
-    if (header.empty() || name.parts.components.size() != 1) return unknown_type();
+    const code_frame& asker = frames[asking];
+    const read_name& name = names.of(asker.function);
+    const text header = standard_header(asker.file);
+    if (header.empty() || name.parts.components.size() != 1) return {};
     library_call call;
     call.function = own_name_of(name);
     const bool is_any = header == "any" && call.function == "_S_create";
     const read_name& told =
         is_any && asking + 1 < frames.size() ? names.of(frames[asking + 1].function) : name;
-    if (is_any && !is_listed(own_name_of(told), "any emplace __do_emplace")) return unknown_type();
+    if (is_any && !is_listed(own_name_of(told), "any emplace __do_emplace")) return {};
     call.function_first = own_argument_of(memory, told);
     const text character = character_of_string(memory, names, frames, asking);
     if (!character.empty()) return printed_answer(memory, character, type_evidence::make_frame);
@@ -32172,18 +32387,16 @@ inline type_answer type_of_bare_request(read_names& names, const list<code_frame
            is_listed(standard_header(frames[at].file), allocators)) {
         ++at;
     }
-    if (at == asking || at == frames.size() || !is_standard_header(frames[at].file))
-        return unknown_type();
+    if (at == asking || at == frames.size() || !is_standard_header(frames[at].file)) return {};
     const text text_of = character_of_string(memory, names, frames, at);
     if (!text_of.empty()) return printed_answer(memory, text_of, type_evidence::allocator_frame);
     const read_name& caller = names.of(frames[at].function);
-    if (caller.parts.components.size() == 1) {
+    const bool is_bare = caller.parts.components.size() == 1;
+    if (is_bare) {
         call.function = own_name_of(caller);
         call.function_first = own_argument_of(memory, caller);
-    } else {
-        call = caller.call;
     }
-    const text type = type_of_container_call(memory, call);
+    const text type = type_of_container_call(memory, is_bare ? call : caller.call);
     if (!type.empty()) return printed_answer(memory, type, type_evidence::allocator_frame);
     return type_of_container(names, frames, at, sources, knowledge);
 }
@@ -32214,10 +32427,10 @@ inline text constructed_classes(arena& memory, const code_frame& frame,
     const auto column = static_cast<std::uint32_t>(frame.column);
     // g++ places both calls at one token. clang places the constructor at the name of the class.
     const line_and_column places[] = {{line, column}, {line, column + word_and_space}};
-    if (column == 0) return {};
+    if (column == 0) return no_text();
     text_out classes{memory};
     const text made = knowledge.made_by({}, {places, 2}, memory);
-    for (const text each : split_arguments(memory, enclosed(memory, "(", made, ")"))) {
+    for (const text& each : split_arguments(memory, enclosed(memory, "(", made, ")"))) {
         if (each.starts_with("std::") && (!is_thrown || each.ends_with(">"))) continue;
         classes << (!classes.empty() ? ", " : is_thrown ? "[" : "(") << each;
     }
@@ -32240,17 +32453,17 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // Whether the code between two tokens may change a variable: `n = 1`, `n += 1`, `++n`, `&n`.
-inline bool may_change(const source_outline& file, const text& name, std::size_t from,
-                       std::size_t to) noexcept {
+ALLOCSCOPE_PURE inline bool may_change(const source_outline& file, const text& name,
+                                       std::size_t from, std::size_t to) noexcept {
     for (; from < to; ++from) {
-        if (file.text_at(from) != name) continue;
+        if (!file.is_at(from, name)) continue;
         const text behind = file.text_at(from + 1);
         const bool is_doubled = behind == file.text_at(from + 2);
         const bool assigns = file.is_at(from + 2, "=");
         if (behind == "=" && !is_doubled) return true;
         if (is_listed(behind, "+ - * / % | & ^") && (is_doubled || assigns)) return true;
         if (is_listed(behind, "< >") && is_doubled) return true;
-        if (file.is_any_at(from - 1, "& + - >") && !is_word(file.text_at(from - 2))) return true;
+        if (file.is_any_at(from - 1, "& + - >") && !file.is_word_at(from - 2)) return true;
     }
     return false;
 }
@@ -32259,20 +32472,18 @@ inline bool may_change(const source_outline& file, const text& name, std::size_t
 // token; "" if it may be changed between. A brace or a word follows a definition, but not a call.
 inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
     for (std::size_t at = before; at > 1; --at) {
-        const bool is_operator = file.is_at(at - 1, "new") && file.is_at(at - 2, "operator");
+        const bool is_operator = file.are_at(at - 2, "operator", "new");
         if (!is_operator && !file.is_at(at - 1, "do_allocate")) continue;
-        std::size_t open = at;
-        while (open < before && !file.is_at(open, "(")) ++open;
+        const std::size_t open = file.find(at, before, "(");
         const std::size_t close = file.partner(open);
         if (close <= open || close + 1 >= before) continue;
         const text behind = file.text_at(close + 1);
         if (behind != "{" && !is_word(behind)) continue;
-        std::size_t end = open + 1;
-        while (end < close && !file.is_at(end, ",")) ++end;
+        const std::size_t end = file.find(open + 1, close, ",");
         const text name = file.text_at(end - 1);
         return may_change(file, name, close + 1, before) ? text{} : name;
     }
-    return {};
+    return no_text();
 }
 
 // Whether a class's own operator new, or a memory resource, asks for exactly the size that it got:
@@ -32284,12 +32495,12 @@ inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
     const list<source_token>& tokens = file->tokens();
     for (std::size_t at = file->token_from(frame.line, 0);
          at + 2 < tokens.size() && tokens[at].line == frame.line; ++at) {
-        const bool is_new = at > 0 && file->is_at(at, "new") && file->is_at(at - 1, "operator");
+        const bool is_new = at > 0 && file->are_at(at - 1, "operator", "new");
         if (!is_new && !file->is_any_at(at, "malloc allocate do_allocate")) continue;
         std::size_t open = at + 1;
         if (file->is_at(open, "[")) open += 2;
         if (!file->is_at(open, "(") || !file->is_any_at(open + 2, ") ,")) continue;
-        if (file->text_at(open + 1) == size_parameter(*file, at - (is_new ? 1 : 0))) return true;
+        if (file->is_at(open + 1, size_parameter(*file, at - (is_new ? 1 : 0)))) return true;
     }
     return false;
 }
@@ -32311,9 +32522,9 @@ namespace symbolize {
 
 // Whether the declaration that the token belongs to ends with "= default".
 inline bool is_defaulted(const source_outline& file, std::size_t at) noexcept {
-    while (at + 1 < file.tokens().size()) {
+    while (at + 1 < file.count()) {
         const text token = file.token(at).spelling();
-        if (token == ";" || token == "{" || token == "}") return false;
+        if (is_listed(token, "; { }")) return false;
         if (token == "=" && file.is_at(++at, "default")) return true;
         ++at;
     }
@@ -32321,9 +32532,8 @@ inline bool is_defaulted(const source_outline& file, std::size_t at) noexcept {
 }
 
 // Whether the token is in a using-declaration: `using base::base;` inherits constructors.
-inline bool is_inherited(const source_outline& file, std::size_t at) noexcept {
-    while (at > 0 && !file.is_any_at(at, "; { } using")) --at;
-    return file.is_at(at, "using");
+ALLOCSCOPE_PURE inline bool is_inherited(const source_outline& file, std::size_t at) noexcept {
+    return file.is_at(file.back_to(at, "; { } using"), "using");
 }
 
 // Whether a function is a member of a lambda, but not its body: "main::{lambda()#1}::main(...)".
@@ -32331,7 +32541,7 @@ inline bool is_inherited(const source_outline& file, std::size_t at) noexcept {
 inline bool is_copy_of_lambda(const text& function) noexcept {
     const std::size_t inner = function.rfind(text{"}::"});
     if (inner == text::npos) return function.empty() || function.starts_with("(lambda at ");
-    return !function.substr(inner + 3).starts_with("operator()");
+    return !function.has_at(inner + 3, "operator()");
 }
 
 inline bool is_implicit_function(const code_frame& frame, source_cache& sources) {
@@ -32345,8 +32555,7 @@ inline bool is_implicit_function(const code_frame& frame, source_cache& sources)
         file->is_at(at, "{") || (file->is_at(at - 1, "=") && !file->is_at(at, "["));
     if (frame.is_implicit) return frame.column == 0 || !is_initialiser;
     if (is_of_lambda) return file->is_at(at, "[");
-    std::size_t name = at;  // of `struct door::lock {`
-    while (name > 1 && file->is_at(name - 1, "::")) name -= 2;
+    const std::size_t name = file->first_in_chain(at, "::");  // of `struct door::lock {`
     if (name != 0 && file->is_any_at(name - 1, "struct class")) return true;
     if (is_inherited(*file, at)) return true;
     // clang++ gives the copies of members columns inside the last word.
@@ -32372,7 +32581,7 @@ namespace symbolize {
 // possible macro with a `new` inside, by naming convention or because this file defines it.
 ALLOCSCOPE_PURE inline bool has_hidden_new(const source_outline& file, std::size_t begin,
                                            std::size_t end) {
-    for (std::size_t i = begin; i < end && i < file.tokens().size(); ++i) {
+    for (std::size_t i = begin; i < end && i < file.count(); ++i) {
         const text word = file.text_at(i);
         if (!is_word(word)) continue;
         if (word == "operator" || file.is_macro(word)) return true;
@@ -32385,14 +32594,9 @@ ALLOCSCOPE_PURE inline bool has_hidden_new(const source_outline& file, std::size
 
 // How many times something in [begin, end) asks for memory by name, whatever for.
 inline std::size_t requests_in(const source_outline& file, std::size_t begin, std::size_t end) {
-    std::size_t count = 0;
-    for (; begin < end; ++begin) {
-        const bool asks = file.is_any_at(begin,
-                                         "new malloc calloc realloc aligned_alloc posix_memalign "
-                                         "reallocarray memalign valloc pvalloc");
-        count += asks ? 1U : 0U;
-    }
-    return count;
+    return file.count_of(begin, end,
+                         "new malloc calloc realloc aligned_alloc posix_memalign reallocarray "
+                         "memalign valloc pvalloc");
 }
 
 // The last word of the type: the name by which its size is known.
@@ -32425,11 +32629,11 @@ inline bool differ_in_size(const source_outline& file, const new_expression& a,
 // The name of the function in whose call an expression is an argument by itself, if g++ may place
 // it at the call (see find_in_call); otherwise "".
 inline text called_around(const source_outline& file, const new_expression& expression) {
-    if (expression.has_initialiser) return {};
+    if (expression.has_initialiser) return no_text();
     std::size_t at = expression.begin - 1;
     while (file.is_at(at, ",")) {
         while (--at > 0 && !file.is_any_at(at, ", ( ; { }")) {
-            if (file.is_any_at(at, ") ]") && file.partner(at) != 0) at = file.partner(at);
+            at = file.begin_of_brackets(at);
         }
     }
     return file.is_at(at, "(") ? file.text_at(at - 1) : text{};
@@ -32439,7 +32643,7 @@ inline text called_around(const source_outline& file, const new_expression& expr
 // anywhere in its arguments, g++ places it at the call's "(", and gcc at the name before it. Finds
 // the only such expression in that call.
 inline const new_expression* find_in_call(const source_outline& file, std::size_t open) {
-    const std::size_t close = file.is_at(open, "(") ? file.partner(open) : 0;
+    const std::size_t close = file.partner_if(open, "(");
     if (close <= open) return nullptr;
     const new_expression* only = nullptr;
     for (const new_expression& each : file.expressions_in(open, close + 1)) {
@@ -32480,7 +32684,7 @@ inline const new_expression* find_new_expression(const source_outline& file, int
                                                  bool is_c = false) {
     if (column <= 0) return find_on_line(file, line);
     const std::size_t at = file.token_at(line, column);
-    if (at == file.tokens().size()) return nullptr;
+    if (at == file.count()) return nullptr;
     const new_expression* const found = file.expression_at(at);
     if (found != nullptr && (found->is_request || !is_c)) return found;  // C has no `new`
     if (file.is_at(at, "(")) return find_in_call(file, at);
@@ -32514,13 +32718,12 @@ inline bool find_thrown(const source_outline& file, int line, int column, new_ex
     const std::size_t at = file.token_from(line, column);
     std::size_t begin = at;
     while (begin != 0 && !file.is_any_at(begin, "throw ; {")) {
-        const std::size_t partner = file.partner(begin);
-        begin = (partner != 0 && partner < begin ? partner : begin) - 1;
+        begin = file.begin_of_brackets(begin) - 1;
     }
     if (!file.is_at(begin, "throw")) {  // clang: the beginning of `n != 0 ? n : throw failure(n)`
         begin = at;
-        while (begin < file.tokens().size() && !file.is_any_at(begin, "throw ; { }")) {
-            begin = (file.partner(begin) > begin ? file.partner(begin) : begin) + 1;
+        while (begin < file.count() && !file.is_any_at(begin, "throw ; { }")) {
+            begin = file.end_of_brackets(begin) + 1;
         }
         if (!file.is_any_at(begin - 1, "? :") || has_hidden_new(file, at, begin)) return false;
     }
@@ -32578,16 +32781,16 @@ public:
 
     text written() const {
         const text own = own_word(file_, expression_);
-        if (expression_.is_request && is_handed_out()) return {};
+        if (expression_.is_request && is_handed_out()) return no_text();
         if (expression_.is_of_variable) {
             text type = decayed(type_of_value(expression_.type_begin, expression_.type_end, 0));
             if (!file_.is_at(expression_.type_end, "=")) return type;
-            if (!take_end(type, "*")) return {};  // of p = malloc(n)
+            if (!take_end(type, "*")) return no_text();  // of p = malloc(n)
             const bool is_byte = bytes_of_plain_type(type) == 1 && !type.ends_with("_t");
             const bool is_plain = is_byte || is_listed(type, "float double");
             return is_plain ? type : text{};
         }
-        if (expression_.is_request && !is_certain_request()) return {};
+        if (expression_.is_request && !is_certain_request()) return no_text();
         if (expression_.is_of_value) {
             const text made = of_call(own);
             if (!made.empty() || !is_class_of_value(own)) return made;
@@ -32640,7 +32843,7 @@ public:
         if (needs_compiler(type)) return true;
         const std::size_t begin = type.starts_with("const ") ? 6 : 0;
         const std::size_t at = type.rfind('>');
-        if (at == no_position || !type.substr(at + 1).starts_with("::")) return false;
+        if (at == no_position || !type.has_at(at + 1, "::")) return false;
         const text path = type.substr(begin, type.find_first_of("*&[", at + 1) - begin);
         const function_name name = parse_function_name(memory_, path);
         if (name.components.size() < 2) return true;
@@ -32651,7 +32854,7 @@ public:
         if (is_local && outer == name_.last().name) return false;
         bool is_class = false;
         for (const name_declaration* each = file_.last_declared(own); each != nullptr;
-             each = file_.declared_before(*each)) {
+             each = each->previous) {
             if (class_of_body(file_, each->block) != outer) continue;
             if (!file_.is_any_at(each->at - 1, "struct class union enum")) return true;
             is_class = true;
@@ -32664,11 +32867,9 @@ public:
 
     // Whether headers show that `own(x)` makes an object.
     bool is_class_of_header(const text& own) const {
-        if (knowledge_.files == nullptr) return false;
-        for (const source_outline* each : *knowledge_.files) {
-            if (each->declares_function(own)) return false;
-        }
-        return class_in_files(*knowledge_.files, own).at != 0;
+        const source_files* const files = knowledge_.files;
+        return files != nullptr && !is_known_in(*files, own, source_outline::function_name) &&
+               class_in_files(*files, own).at != 0;
     }
 
     // "" for a type that clang names after its place: "box<(lambda at /home/main.cpp:3:9)>".
@@ -32681,17 +32882,17 @@ public:
     text of_pointer() const {
         const std::size_t end =
             expression_.has_initialiser ? expression_.last + 1 : expression_.type_end;
-        if (!file_.is_any_at(end, "; [")) return {};
+        if (!file_.is_any_at(end, "; [")) return no_text();
         std::size_t before = expression_.begin - 1;
         const bool is_returned = file_.is_at(before, "return");
         const text name = is_returned ? text{} : file_.text_at(--before);
-        while (file_.is_any_at(before - 1, "* const")) --before;
-        if (!is_returned && !file_.is_at(before - 1, "auto")) return {};
+        before = file_.back_over(before, "* const");
+        if (!is_returned && !file_.is_at(before - 1, "auto")) return no_text();
         text type =
             decayed(described(name, is_returned ? asked_name::result : asked_name::variable));
-        if (!take_end(type, "*")) return {};
+        if (!take_end(type, "*")) return no_text();
         const bool is_certain =
-            !is_returned || type.ends_with("*") || is_builtin_word(type.substr(0, type.find(' ')));
+            !is_returned || type.ends_with("*") || is_builtin_word(part_before(type, ' '));
         return is_certain ? type : text{};
     }
 
@@ -32702,12 +32903,12 @@ public:
         const std::size_t open = expression_.type_end;
         const text pack = of_pack();
         if (!pack.empty()) return enclosed(memory_, "<", pack, ">");
-        if (!expression_.has_initialiser || !file_.is_any_at(open, "( {")) return {};
-        if (expression_.is_of_value || expression_.is_of_variable) return {};
+        if (!expression_.has_initialiser || !file_.is_any_at(open, "( {")) return no_text();
+        if (expression_.is_of_value || expression_.is_of_variable) return no_text();
         for (std::size_t i = expression_.type_begin; i < open; ++i) {
             const text word = file_.text_at(i);
             const bool is_name = is_word(word) && !is_parameter(word) && !file_.is_macro(word);
-            if (!is_name && word != "::") return {};
+            if (!is_name && word != "::") return no_text();
         }
         const text own = file_.text_at(open - 1);
         const bool is_local =
@@ -32722,17 +32923,17 @@ public:
     // for other expressions.
     text begun() const {
         const std::size_t end = expression_.type_end;
-        std::size_t open = expression_.type_begin;
-        while (open < end && !file_.is_at(open, "<")) ++open;
-        if (expression_.is_request || file_.is_at(end, "[")) return {};
-        if (open >= end || file_.behind_angles(open) != end) return {};  // `new a<b;`: no end
+        const std::size_t open = file_.find(expression_.type_begin, end, "<");
+        if (expression_.is_request || file_.is_at(end, "[")) return no_text();
+        if (open >= end || file_.behind_angles(open) != end)
+            return no_text();  // `new a<b;`: no end
         const text any = joined(memory_, file_.between(expression_.type_begin, open), "<>");
         const text made = made_by_call(own_word(file_, expression_));
         return is_candidate_for(any, made) ? made : any;
     }
 
     // Whether a `new` in a default argument may have the place of this one.
-    ALLOCSCOPE_INLINE bool shares_place() const {
+    bool shares_place() const {
         return file_.has_new_in_default(own_word(file_, expression_)) ||
                file_.has_new_in_default(called_around(file_, expression_));
     }
@@ -32741,7 +32942,7 @@ private:
     // The types of the pack in `new Ts` or `new box<Ts>`; "" if it is something else.
     text of_pack() const {
         const std::size_t end = expression_.type_end;
-        if (file_.is_at(end, "[")) return {};  // the size is that of several
+        if (file_.is_at(end, "[")) return no_text();  // the size is that of several
         const text nothing;
         text all;
         std::size_t behind = expression_.type_begin;
@@ -32749,7 +32950,7 @@ private:
             const text word = file_.text_at(behind);
             if (is_parameter(word)) all = meaning_of(word, false, &nothing);
         }
-        if (file_.is_at(behind, ".")) return {};
+        if (file_.is_at(behind, ".")) return no_text();
         if (end == expression_.type_begin + 1 || all.empty()) return all;
         text_out types{memory_};
         const std::size_t count = split_arguments(memory_, enclosed(memory_, "<", all, ">")).size();
@@ -32811,7 +33012,7 @@ private:
         if (!is_one_word || is_number_type(name) || is_parameter(name)) return true;
         std::size_t at = expression_.begin;
         for (int left = 12; left != 0 && at > 0; --left, --at) {
-            if (file_.is_at(at, "*") && file_.text_at(at - 1) == name) return true;
+            if (file_.is_at(at, "*") && file_.is_at(at - 1, name)) return true;
         }
         const bool is_alias = knowledge_.is_c && knowledge_.bytes_of(name) == 0;
         const name_kind kind = knowledge_.kind_of(name);
@@ -32827,17 +33028,15 @@ private:
     bool is_handed_out() const {
         std::size_t result = expression_.function;
         if (expression_.type_begin > expression_.begin || result == 0) return false;
-        std::size_t end = file_.partner(result + 1);
-        while (!file_.is_any_at(end, "{ ;")) ++end;
-        while (file_.is_at(result - 1, "::")) result -= 2;
-        if (!file_.is_at(result - 1, "*") || !file_.is_at(result - 2, "void")) return false;
-        std::size_t kept = expression_.begin;
-        while (!file_.is_any_at(kept, "= ; { }")) --kept;
+        const std::size_t end = file_.find(file_.partner(result + 1), file_.count(), "{ ;");
+        result = file_.first_in_chain(result, "::");
+        if (!file_.are_at(result - 2, "void", "*")) return false;
+        const std::size_t kept = file_.back_to(expression_.begin, "= ; { }");
         const text name = file_.text_at(kept - 1);
         bool is_returned = false;
         for (std::size_t at = expression_.begin; at < file_.partner(end); ++at) {
             is_returned = file_.is_at(at, "return") || (is_returned && !file_.is_at(at, ";"));
-            if (!is_returned || file_.text_at(at) != name) continue;
+            if (!is_returned || !file_.is_at(at, name)) continue;
             return !file_.is_any_at(at - 2, "strcpy strncpy strcat");  // of a text
         }
         return false;
@@ -32847,17 +33046,16 @@ private:
     // same size, in that memory: `new (memory) other`.
     bool is_for_others(const text& name) const {
         constexpr std::size_t most_tokens = 64;
-        std::size_t at = expression_.begin;
-        while (at > 0 && !file_.is_any_at(at - 1, "= ; { }")) --at;
-        const text kept = file_.is_at(at - 1, "=") ? file_.text_at(at - 2) : text{};
-        at = expression_.type_end;
+        const std::size_t sign = file_.back_to(expression_.begin, "= ; { }");
+        const text kept = file_.is_at(sign, "=") ? file_.text_at(sign - 1) : text{};
+        std::size_t at = expression_.type_end;
         for (const std::size_t end = at + most_tokens; at < end; ++at) {
             if (file_.is_at(at, "}") && file_.partner(at) < expression_.begin) break;
-            if (!file_.is_at(at, "new") || !file_.is_at(at + 1, "(")) continue;
+            if (!file_.are_at(at, "new", "(")) continue;
             const std::size_t type = file_.partner(at + 1) + 1;
             bool is_there = kept.empty();
-            for (std::size_t i = at; i < type; ++i) is_there = is_there || file_.text_at(i) == kept;
-            if (is_there && file_.is_word_at(type) && file_.text_at(type) != name) return true;
+            for (std::size_t i = at; i < type; ++i) is_there = is_there || file_.is_at(i, kept);
+            if (is_there && file_.is_word_at(type) && !file_.is_at(type, name)) return true;
         }
         return false;
     }
@@ -32888,17 +33086,17 @@ inline text type_of_class_alias(read_names& names, const source_files& files,
                                 const function_name& function, const source_outline& file,
                                 std::size_t at, const type_knowledge& knowledge) {
     const text name = file.text_at(at);
-    if (find_local_name(file, at, name).what != local_name::kind::none) return {};
+    if (find_local_name(file, at, name).what != local_name::kind::none) return no_text();
     for (std::size_t i = function.components.size(); i > 1; --i) {
         const found_token open = class_in_files(files, function.components[i - 2].name);
         if (open.at == 0) continue;
         const local_name found = find_local_name(*open.file, open.at, name);
         if (found.what == local_name::kind::none || found.block != open.at) continue;
-        if (found.what != local_name::kind::alias || found.has_more()) return {};
+        if (found.what != local_name::kind::alias || found.has_more()) return no_text();
         return spelled_elsewhere(names.scratch(), *open.file, found.at, found.begin, found.end,
                                  function, knowledge);
     }
-    return {};
+    return no_text();
 }
 
 // The type that the source of a frame spells, or "", corrected by the headers of the project: they
@@ -32921,13 +33119,12 @@ inline text as_headers_say(read_names& names, const code_frame& frame, const sou
     }
     const bool has_arguments = type.ends_with(">");
     const bool is_in_template = spelling.has_template_around();
-    if (has_arguments && has_alias_of_header(files, type, is_in_template, knowledge)) return {};
-    if (type.ends_with(own) && is_undescribed) {
-        // A class of a header may be a template whose arguments the compiler deduces.
-        for (const source_outline* each : files) {
-            if (each->is_class_template(own)) return {};
-        }
+    if (has_arguments && has_alias_of_header(files, type, is_in_template, knowledge)) {
+        return no_text();
     }
+    // A class of a header may be a template whose arguments the compiler deduces.
+    const bool is_bare = type.ends_with(own) && is_undescribed;
+    if (is_bare && is_known_in(files, own, source_outline::template_name)) return no_text();
     type = with_path(names.scratch(), files, type, function, knowledge, spelling.scopes());
     return with_paths(names.scratch(), files, type, file, expression.type_begin,
                       expression.type_end, function, knowledge);
@@ -32937,22 +33134,22 @@ inline text as_headers_say(read_names& names, const code_frame& frame, const sou
 // be the direct caller of operator new.
 inline text type_from_source(read_names& names, const code_frame& frame, source_cache& sources,
                              const type_knowledge& knowledge = {}, source_notes* notes = nullptr) {
-    if (is_standard_header(frame.file) || frame.is_nearby) return {};
+    if (is_standard_header(frame.file) || frame.is_nearby) return no_text();
     const function_name& function = names.of(frame.function).parts;
     // Without a column, the initialiser of a member would be confused with an expression on the
     // line of the constructor.
     const bool is_thrown = notes != nullptr && notes->is_thrown;
-    if (frame.column <= 0 && (is_thrown || is_constructor(function))) return {};
+    if (frame.column <= 0 && (is_thrown || is_constructor(function))) return no_text();
     const source_outline* file = source_of(frame, sources);
-    if (file == nullptr) return {};
+    if (file == nullptr) return no_text();
     new_expression thrown;
-    if (is_thrown && !find_thrown(*file, frame.line, frame.column, thrown)) return {};
+    if (is_thrown && !find_thrown(*file, frame.line, frame.column, thrown)) return no_text();
     const new_expression* expression = notes != nullptr ? notes->wrapped : nullptr;
     if (is_thrown) expression = &thrown;
     if (expression == nullptr) {
         expression = find_new_expression(*file, frame.line, frame.column, knowledge.is_c);
     }
-    if (expression == nullptr) return {};
+    if (expression == nullptr) return no_text();
     const borrowed_memory meanwhile{names.scratch()};
     const source_token& begin = file->token(expression->begin);
     const bool is_at_begin =
@@ -33012,10 +33209,7 @@ public:
         : files_(included_files(sources, frame, file)), handing_(handing) {}
 
     ALLOCSCOPE_PURE bool is_macro(const text& name) const noexcept {
-        for (const source_outline* each : files_) {
-            if (each->is_macro(name)) return true;
-        }
-        return false;
+        return is_known_in(files_, name, source_outline::macro_name);
     }
 
     ALLOCSCOPE_INLINE const source_files& files() const noexcept { return files_; }
@@ -33063,16 +33257,15 @@ private:
 inline text expanded_macro(arena& memory, const source_outline& file, std::size_t at,
                            const seen_macros& macros) {
     const macro_line* macro = macros.definition_of(file.text_at(at));
-    if (macro == nullptr) return {};
+    if (macro == nullptr) return no_text();
     const token_list body = read_tokens(memory, macro->rest);
     list<text> parameters{memory};
     list<text> arguments{memory};
     std::size_t next = 0;
     bool has_pack = false;
     if (macro->rest.starts_with("(")) {
-        const bool is_call = file.is_at(at + 1, "(");
-        const std::size_t close = is_call ? file.partner(at + 1) : 0;
-        if (close == 0) return {};
+        const std::size_t close = file.partner_if(at + 1, "(");
+        if (close == 0) return no_text();
         for (++next; next < body.tokens.size() && spelling_at(body.tokens, next) != ")"; ++next) {
             const text word = spelling_at(body.tokens, next);
             if (is_word(word)) parameters.push_back(word);
@@ -33093,8 +33286,8 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
                 continue;
             }
             if (begin == nullptr) begin = token.data();
-            if (macros.is_macro(token)) return {};
-            if (is_listed(token, "( [ {") && file.partner(i) > i) i = file.partner(i);
+            if (macros.is_macro(token)) return no_text();
+            i = file.end_of_brackets(i);
         }
     }
     text_out made{memory};
@@ -33113,12 +33306,12 @@ inline text expanded_macro(arena& memory, const source_outline& file, std::size_
         }
         if (macros.is_macro(word) && macros.may_allocate(macro->rest)) {
             const macro_line* const inner = macros.definition_of(word);
-            if (inner == nullptr || macros.may_allocate(inner->rest)) return {};
+            if (inner == nullptr || macros.may_allocate(inner->rest)) return no_text();
         }
         std::size_t i = 0;
         while (i < parameters.size() && parameters[i] != word) ++i;
         if (i < parameters.size() && i >= arguments.size()) {
-            if (!has_pack) return {};
+            if (!has_pack) return no_text();
             continue;
         }
         made << (is_pasted ? "" : " ")
@@ -33162,12 +33355,12 @@ inline text text_with_new(arena& memory, const source_outline& file, std::size_t
     text made = expanded_macro(memory, file, at, macros);
     if (made.empty() || macros.may_allocate(made) || left == 0) return left != 0 ? made : text{};
     const source_outline from{memory, made};
-    for (std::size_t i = 0; i < from.tokens().size(); ++i) {
+    for (std::size_t i = 0; i < from.count(); ++i) {
         if (!macros.is_macro(from.text_at(i))) continue;
         const text inner = text_with_new(memory, from, i, macros, left - 1);
-        if (inner.empty()) return {};
+        if (inner.empty()) return no_text();
         if (!macros.may_allocate(inner)) continue;
-        if (macros.may_allocate(made)) return {};
+        if (macros.may_allocate(made)) return no_text();
         made = inner;
     }
     return made;
@@ -33185,7 +33378,7 @@ inline bool is_constructed(arena& memory, const text& type, const code_frame& fr
 // gcc places a call in the arguments of another one at the name of that, `keep(MAKE(part))`. The
 // token of the only macro in those arguments; `at` itself if that is none, or if there are others.
 inline std::size_t macro_in_call(const source_outline& file, std::size_t at) {
-    const std::size_t close = file.is_at(at + 1, "(") ? file.partner(at + 1) : 0;
+    const std::size_t close = file.partner_if(at + 1, "(");
     std::size_t found = at;
     while (found < close && !has_hidden_new(file, found, found + 1)) ++found;
     const bool is_only = found < close && !has_hidden_new(file, found + 1, close);
@@ -33196,7 +33389,7 @@ inline std::size_t macro_in_call(const source_outline& file, std::size_t at) {
 inline std::size_t body_in_macro(const source_outline& made, const text& name) {
     std::size_t body = 0;
     for (const new_expression& each : made.expressions()) {
-        if (made.text_at(each.function) == name) body = made.partner(each.function + 1) + 1;
+        if (made.is_at(each.function, name)) body = made.partner(each.function + 1) + 1;
     }
     return made.is_at(body, "{") ? body : 0;
 }
@@ -33214,8 +33407,7 @@ inline bool stands_for_new(text macro, bool takes_place) {
 // `new (place) T`, if an operator new of the user `takes_place`.
 inline bool find_prefixed_new(const code_frame& frame, source_cache& sources, bool takes_place,
                               new_expression& found) {
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(frame, sources, file);
+    const auto [file, at] = token_of(frame, sources);
     if (at == 0 || file->expression_at(at) != nullptr) return false;
     const seen_macros macros{sources, frame, *file};
     std::size_t begin = at;
@@ -33242,7 +33434,7 @@ inline text spelled_in_macro(arena& memory, const source_outline& file, std::siz
     const list<const template_header*> headers = file.headers_at(memory, at);
     if (!expression.has_type ||
         !are_known_names(file, at, macros, made, expression, knowledge, headers)) {
-        return {};
+        return no_text();
     }
     type_knowledge believed = knowledge;
     believed.kind = nullptr;
@@ -33257,20 +33449,16 @@ inline text spelled_in_macro(arena& memory, const source_outline& file, std::siz
 // What the only `throw` in the macro at the place of a frame throws; "" if that is not certain.
 inline text type_thrown_by_macro(arena& memory, const code_frame& frame, source_cache& sources,
                                  const function_name& function, const type_knowledge& knowledge) {
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(frame, sources, file);
-    if (at == 0) return {};
+    const auto [file, at] = token_of(frame, sources);
+    if (at == 0) return no_text();
     const seen_macros macros{sources, frame, *file, {"throw", 0}};
     // The use of the macro has the semicolon.
     const text written = joined(memory, text_with_new(memory, *file, at, macros), ";");
     const source_outline made{memory, written};
-    std::size_t begin = 0;
-    while (begin < made.tokens().size() && !made.is_at(begin, "throw")) ++begin;
+    const std::size_t begin = made.find(0, made.count(), "throw");
     new_expression only;
-    if (!new_reader{made}.read_throw(begin, only)) return {};
-    for (std::size_t i = begin + 1; i < made.tokens().size(); ++i) {
-        if (made.is_at(i, "throw")) return {};
-    }
+    if (!new_reader{made}.read_throw(begin, only)) return no_text();
+    if (made.count_of(begin + 1, made.count(), "throw") != 0) return no_text();
     if (only.is_of_value && !made.is_at(only.type_end, "{")) {
         // It may be a function that makes the exception.
         const text own = own_word(made, only);
@@ -33278,7 +33466,7 @@ inline text type_thrown_by_macro(arena& memory, const code_frame& frame, source_
         if (!type.empty()) return type;
         const bool is_class = made.is_at(only.type_begin, "std") || macros.defines_class(own) ||
                               knowledge.kind_of(own) == name_kind::type;
-        if (!is_class) return {};
+        if (!is_class) return no_text();
     }
     return spelled_in_macro(memory, *file, at, macros, made, only, function, knowledge);
 }
@@ -33296,23 +33484,23 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     if (knowledge.is_c) at = macro_in_call(file, at);
     const bool is_own = file.is_macro(file.text_at(at));
     const bool may_be_macro = is_own || (file.is_word_at(at) && file.is_at(at + 1, "("));
-    if (!may_be_macro) return {};
+    if (!may_be_macro) return no_text();
     const seen_macros macros{sources, frame, file, handing};
     const text written = text_with_new(memory, file, at, macros);
-    if (written.empty()) return {};
+    if (written.empty()) return no_text();
     // `(part*)ALLOCATE(sizeof(part))` and `part* p = ALLOCATE(sizeof(part))` say what `part` is.
-    const bool is_cast = file.is_at(at - 1, ")") && file.is_at(at - 2, "*");
+    const bool is_cast = file.are_at(at - 2, "*", ")");
     std::size_t begin = is_cast ? file.partner(at - 1) : at;
     while (file.is_word_at(begin - 1) || file.is_any_at(begin - 1, "* =")) --begin;
     const source_outline made{memory, joined(memory, file.between(begin, at), written)};
     // The macro may write functions. Then only that of the frame can allocate there.
     const std::size_t body = function.is_known() ? body_in_macro(made, function.last().name) : 0;
-    const std::size_t end = body != 0 ? made.partner(body) : made.tokens().size();
+    const std::size_t end = body != 0 ? made.partner(body) : made.count();
     const new_expression* const found = made.expressions_in(body, end).only();
-    if (requests_in(made, body, end) != 1 || found == nullptr) return {};
+    if (requests_in(made, body, end) != 1 || found == nullptr) return no_text();
     const new_expression& only = *found;
     const text type = spelled_in_macro(memory, file, at, macros, made, only, function, knowledge);
-    if (type.empty()) return {};
+    if (type.empty()) return no_text();
     // What stands around a macro that is used in turn may allocate, too. So this one, or what it is
     // given, must ask itself.
     const macro_line& used = *macros.definition_of(file.text_at(at));
@@ -33436,7 +33624,7 @@ inline const new_expression* default_argument(const source_outline& file, const 
 inline text callee_at(const source_outline& file, std::size_t at) {
     at = end_of_callee(file, at);
     const text name = file.text_at(at);
-    if (!is_word(name) || file.is_macro(name)) return {};
+    if (!is_word(name) || file.is_macro(name)) return no_text();
     if (file.has_new_in_default(name)) return name;
     const text before = file.text_at(at - 1);
     return file.has_new_in_default(before) ? before : text{};
@@ -33450,23 +33638,20 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
                         const type_knowledge& knowledge, const handing_function& handing,
                         type_answer& answer) {
     if (is_standard_header(frame.file)) return;
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(frame, sources, file);
+    const auto [file, at] = token_of(frame, sources);
     if (at == 0) return;
-    const source_token& token = file->token(at);
-    const borrowed_memory meanwhile{names.scratch()};
     arena& scratch = names.scratch();
+    const borrowed_memory meanwhile{scratch};
     const new_expression* shown =
         find_new_expression(*file, frame.line, frame.column, knowledge.is_c);
     const function_name& function = names.of(frame.function).parts;
-    const function_name nobody{};
     text type;
     const text callee = callee_at(*file, at);
     if (!callee.empty()) {
         const new_expression* implied = default_argument(*file, callee);
         if (implied == nullptr || !file->headers_around(scratch, implied->scope).empty()) return;
         if (shown != nullptr && !differ_in_size(*file, *shown, *implied, knowledge)) return;
-        type = type_of_expression(scratch, *file, *implied, nobody, knowledge);
+        type = type_of_expression(scratch, *file, *implied, no_function, knowledge);
     } else if (shown == nullptr) {
         bool is_all = false;
         bool is_array = false;
@@ -33484,7 +33669,7 @@ inline void add_implied(read_names& names, code_frame& frame, source_cache& sour
     const text own = function.outer().name;
     if (shown != nullptr || own.empty()) return;
     if (!is_constructor(function) && !is_inherited(*file, at)) return;
-    const auto known = sources.implied().insert(&token);
+    const auto known = sources.implied().insert(&file->token(at));
     if (known.is_new) {
         known.value = class_of_initialisers(sources, frame, *file, at, own);
     }
@@ -33569,19 +33754,19 @@ inline bool are_alternatives(const source_outline& file, const new_expression& f
 }
 
 // The `return` before a token of the same statement; 0: there is none.
-inline std::size_t return_before(const source_outline& file, std::size_t at) {
-    while (at > 0 && !file.is_any_at(at, "; { } return")) --at;
+ALLOCSCOPE_PURE inline std::size_t return_before(const source_outline& file, std::size_t at) {
+    at = file.back_to(at, "; { } return");
     return file.is_at(at, "return") ? at : 0;
 }
 
 // Whether a function calls itself at the place of `outer`, which is not before that of the frame
 // inside it, and does both. A declaration is before them.
 inline bool is_called_behind(const code_frame* outer, source_cache& sources) {
-    const source_outline* file = nullptr;
-    const std::size_t from = token_of(outer[-1], sources, file);
-    std::size_t to = token_of(*outer, sources, file);
+    const std::size_t from = token_of(outer[-1], sources).at;
+    const auto [file, at] = token_of(*outer, sources);
+    std::size_t to = at;
     // In `keep(new T); return next();` the `return` ends nothing before it.
-    const std::size_t last = file != nullptr ? return_before(*file, to) : 0;
+    const std::size_t last = to != 0 ? return_before(*file, to) : 0;
     if (last > from && return_before(*file, from) == 0) to = last;
     return from != 0 && to >= from && outer[-1].file == outer->file &&
            !exclude_each_other(*file, from, from, to);
@@ -33590,11 +33775,10 @@ inline bool is_called_behind(const code_frame* outer, source_cache& sources) {
 // Whether the source has a call of a function with that name at the place of a frame, and not its
 // declaration.
 inline bool is_written_call(const code_frame& frame, const text& name, source_cache& sources) {
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(frame, sources, file);
+    const auto [file, at] = token_of(frame, sources);
     const std::size_t open = at != 0 ? end_of_callee(*file, at) + 1 : 0;
-    const std::size_t close = open != 0 && file->is_at(open, "(") ? file->partner(open) : 0;
-    return close != 0 && file->text_at(open - 1) == name && file->is_any_at(close + 1, ") ; ,");
+    const std::size_t close = open != 0 ? file->partner_if(open, "(") : 0;
+    return close != 0 && file->is_at(open - 1, name) && file->is_any_at(close + 1, ") ; ,");
 }
 
 inline bool have_same_type(const source_outline& file, const new_expression& a,
@@ -33602,7 +33786,7 @@ inline bool have_same_type(const source_outline& file, const new_expression& a,
     const std::size_t count = a.type_end - a.type_begin;
     if (b.type_end - b.type_begin != count) return false;
     for (std::size_t i = 0; i < count; ++i) {
-        if (file.text_at(a.type_begin + i) != file.text_at(b.type_begin + i)) return false;
+        if (!file.is_at(a.type_begin + i, file.text_at(b.type_begin + i))) return false;
     }
     return true;
 }
@@ -33640,11 +33824,10 @@ inline bool is_merged_call(const code_frame& frame, source_cache& sources,
                         : nullptr;
     if (found == nullptr) return false;
     const list<new_expression>& all = file->expressions();
-    const auto at = static_cast<std::size_t>(found - all.begin());
-    const bool is_second = at > 0 && are_alternatives(*file, all[at - 1], *found);
-    if (is_second && may_be_call_of(*file, frame, *found, all[at - 1], knowledge)) return true;
-    const bool is_first = at + 1 < all.size() && are_alternatives(*file, *found, all[at + 1]);
-    return is_first && may_be_call_of(*file, frame, *found, all[at + 1], knowledge);
+    const bool is_second = found != all.begin() && are_alternatives(*file, found[-1], *found);
+    if (is_second && may_be_call_of(*file, frame, *found, found[-1], knowledge)) return true;
+    const bool is_first = found + 1 != all.end() && are_alternatives(*file, *found, found[1]);
+    return is_first && may_be_call_of(*file, frame, *found, found[1], knowledge);
 }
 
 }  // namespace symbolize
@@ -33665,10 +33848,11 @@ namespace symbolize {
 // The bracket behind the name of the function that is called at a token, if it is a plain name, or
 // a pointer to a function, as members are in C; 0: there is none.
 inline std::size_t bracket_of_call(const source_outline& file, std::size_t at, bool is_c) {
-    at = end_of_callee(file, at) + 1;
-    while (is_c && file.is_any_at(at, ". ->")) at += 2;
-    if (at < 2 || !file.is_at(at, "(") || file.partner(at) == 0) return 0;
-    const bool is_of_std = file.is_at(at - 2, "::") && file.is_at(at - 3, "std");
+    at = end_of_callee(file, at);
+    if (is_c) at = file.last_in_chain(at, ". ->");
+    ++at;
+    if (at < 2 || file.partner_if(at, "(") == 0) return 0;
+    const bool is_of_std = file.are_at(at - 3, "std", "::");
     return is_c || is_of_std || !file.is_any_at(at - 2, ". -> ::") ? at : 0;
 }
 
@@ -33677,7 +33861,7 @@ inline std::size_t arguments_before_last(const source_outline& file, std::size_t
     std::size_t count = 0;
     for (std::size_t at = open + 1; at < file.partner(open); ++at) {
         if (file.is_at(at, ",")) ++count;
-        if (file.partner(at) > at) at = file.partner(at);
+        at = file.end_of_brackets(at);
     }
     return count;
 }
@@ -33689,13 +33873,13 @@ inline std::size_t number_of_parameter(const source_outline& file, std::size_t b
     std::size_t open = before;
     do {
         if (--open < 2) return 0;
-    } while (file.text_at(open - 1) != own || !file.is_at(open, "(") ||
+    } while (!file.is_at(open - 1, own) || !file.is_at(open, "(") ||
              !file.is_at(file.partner(open) + 1, "{"));
     const std::size_t body = file.partner(open) + 1;
     if (file.partner(body) < before || may_change(file, name, body, before)) return 0;
     std::size_t number = 1;
     for (std::size_t at = open + 1; at < body; ++at) {
-        if (file.text_at(at) == name && file.is_any_at(at + 1, ", )")) return number;
+        if (file.is_at(at, name) && file.is_any_at(at + 1, ", )")) return number;
         if (file.is_at(at, ",")) ++number;
     }
     return 0;
@@ -33716,10 +33900,10 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
     std::size_t argument = 0;  // the number of that with the size, from 1
     wrapped_request found{asking};
     for (std::size_t i = asking; i < frames.size(); ++i) {
-        if (is_standard_header(frames[i].file)) break;
-        const source_outline* file = nullptr;
-        const std::size_t at = token_of(frames[i], sources, file);
-        const bool is_c = is_c_source(frames[i].file);
+        const code_frame& frame = frames[i];
+        if (is_standard_header(frame.file)) break;
+        const auto [file, at] = token_of(frame, sources);
+        const bool is_c = is_c_source(frame.file);
         const std::size_t open = at != 0 ? bracket_of_call(*file, at, is_c) : 0;
         if (open == 0) break;
         const text name = file->text_at(open - 1);
@@ -33728,7 +33912,7 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         if (i == asking && !is_pointer && !is_listed(name, hands_on)) break;
         if (i != asking && !is_pointer && name != called) {
             const handing_function handing{called, argument};
-            const seen_macros macros{sources, frames[i], *file, handing};
+            const seen_macros macros{sources, frame, *file, handing};
             if (!macros.is_macro(name)) break;
             // Only a size or a cast says a type; a macro without either leaves it to the function.
             const text made = text_with_new(names.scratch(), *file, open - 1, macros);
@@ -33742,8 +33926,7 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
             // A function further out that hands on its size may say more than `p = grab(n)`.
             new_expression here;
             here.scope = file->scope_of(open);
-            std::size_t begin = open - 1;
-            while (file->is_any_at(begin - 1, ". ->")) begin -= 2;
+            const std::size_t begin = file->first_in_chain(open - 1, ". ->");
             const std::size_t before =
                 i != asking ? argument - 1 : arguments_before_last(*file, open);
             const bool is_read = new_reader{*file}.read_request(begin, open, before, here);
@@ -33756,7 +33939,7 @@ inline wrapped_request find_wrapped_request(read_names& names, const list<code_f
         }
         const std::size_t size = file->partner(open) - 1;
         if (!file->is_word_at(size) || !file->is_any_at(size - 1, "( ,")) break;
-        called = own_name_of(names.of(frames[i].function));
+        called = own_name_of(names.of(frame.function));
         argument = number_of_parameter(*file, at, called, file->text_at(size));
         if (argument == 0) break;
     }
@@ -33806,10 +33989,11 @@ inline bool hands_on_request(read_names& names, const list<code_frame>& frames, 
                              type_answer& answer) {
     const type_knowledge less = knowledge.elsewhere();  // it is about the asking frame
     for (std::size_t i = 0; i < asking; ++i) {
-        if (!is_of_user(names, frames[i])) continue;
-        const text type = type_from_source(names, frames[i], sources, less);
+        const code_frame& frame = frames[i];
+        if (!is_of_user(names, frame)) continue;
+        const text type = type_from_source(names, frame, sources, less);
         if (!type.empty()) answer.set_source_text(type, true);
-        if (!type.empty() || !hands_on_size(frames[i], sources)) return false;
+        if (!type.empty() || !hands_on_size(frame, sources)) return false;
     }
     return true;
 }
@@ -33817,14 +34001,14 @@ inline bool hands_on_request(read_names& names, const list<code_frame>& frames, 
 // The T of an allocator pool<T> of the user, which may itself ask std::allocator<T>, or inherit it;
 // "" for other functions.
 inline text wanted_by_allocator(arena& memory, const read_name& function) {
-    if (own_name_of(function) != "allocate") return {};
+    if (own_name_of(function) != "allocate") return no_text();
     text arguments = function.parts.outer().arguments;
     if (function.call.scope == "allocator_traits") {
         const text allocator = function.call.scope_first;
-        if (allocator.starts_with("std::") || !allocator.contains("<")) return {};
+        if (allocator.starts_with("std::") || !allocator.contains("<")) return no_text();
         arguments = allocator.substr(allocator.find('<'));
     } else if (!function.call.function.empty()) {
-        return {};
+        return no_text();
     }
     return arguments.empty() ? text{} : printed_type(memory, first_argument(memory, arguments));
 }
@@ -33857,8 +34041,7 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
         text wanted;
         if (inner->call.function == "allocate") wanted = wanted_by_allocator(memory, outer);
         const bool is_other = !wanted.empty() && wanted != answer.name;
-        if (is_other && bytes_of_plain_type(answer.name) != 1)
-            return unknown_type();  // it may ask for bytes
+        if (is_other && bytes_of_plain_type(answer.name) != 1) return {};  // it may ask for bytes
         if (outer.call.function.empty()) break;
         const bool is_same_function = outer.plain == inner->plain;
         const text called = inner->call.function;
@@ -33883,7 +34066,7 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
         type = printed_type(memory, type);
         if (is_vector && was_member && !is_same_function && type != answer.name) {
             // A vector of vectors copies an element. Any other combination may be such a copy, too.
-            if (type != enclosed(memory, "std::vector<", answer.name, ">")) answer = {};
+            if (type != enclosed(memory, "std::vector<", answer.name, ">")) return {};
             break;
         }
         answer.name = type;
@@ -33896,8 +34079,7 @@ inline type_answer follow_request(read_names& names, const list<code_frame>& fra
 inline type_answer type_from_tag(arena& memory, text spelled) {
     constexpr text unnamed = "{anonymous}";  // g++; others write "(anonymous namespace)"
     for (std::size_t at = spelled.find(unnamed); at != no_position; at = spelled.find(unnamed)) {
-        spelled = joined(memory, spelled.substr(0, at), "(anonymous namespace)",
-                         spelled.substr(at + unnamed.size()));
+        spelled = replaced(memory, spelled, at, at + unnamed.size(), anonymous_namespace);
     }
     return printed_answer(memory, spelled, type_evidence::tag);
 }
@@ -33907,10 +34089,10 @@ inline type_answer type_from_tag(arena& memory, text spelled) {
 inline type_answer type_of_typed_allocator(arena& memory, const function_name& name) {
     if (name.components.size() < 3 || name.components[0].name != "allocscope" ||
         name.last().name != "allocate") {
-        return unknown_type();
+        return {};
     }
     const name_component& scope = name.outer();
-    if (scope.name != "allocator") return unknown_type();
+    if (scope.name != "allocator") return {};
     return printed_answer(memory, first_argument(memory, scope.arguments), type_evidence::tag);
 }
 
@@ -33919,8 +34101,9 @@ inline type_answer type_of_typed_allocator(arena& memory, const function_name& n
 inline text type_of_thrower(arena& memory, text plain) {
     take_start(plain, "std::");
     const bool is_other = plain.ends_with("failure") || plain.ends_with("_impl");
-    if (!plain.starts_with("__throw_") || is_other) return {};
-    return joined(memory, "std::", plain.substr(8, plain.find("_fmt") - 8));
+    if (is_other || !take_start(plain, "__throw_")) return no_text();
+    take_end(plain, "_fmt");
+    return joined(memory, "std::", plain);
 }
 
 constexpr word_meaning called_c_functions[] = {
@@ -33932,13 +34115,12 @@ constexpr word_meaning called_c_functions[] = {
 
 // The object of the C library that the source asks for at a call of one of its functions.
 inline text type_of_c_call(const code_frame& call, source_cache& sources) {
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(call, sources, file);
-    if (at == 0) return {};
+    const auto [file, at] = token_of(call, sources);
+    if (at == 0) return no_text();
     const std::size_t end = end_of_callee(*file, at);
     const bool has_scope = file->is_at(end - 1, "::") && file->is_word_at(end - 2);
     const bool is_other = has_scope && !file->is_at(end - 2, "std");
-    if (is_other || file->is_any_at(end - 1, ". ->")) return {};  // not the C library's
+    if (is_other || file->is_any_at(end - 1, ". ->")) return no_text();  // not the C library's
     return listed_meaning(called_c_functions, file->text_at(end));
 }
 
@@ -33948,7 +34130,7 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
                                     std::size_t asking, source_cache& sources) {
     std::size_t named = asking;
     while (named < frames.size() && frames[named].function.empty()) ++named;
-    if (named >= frames.size()) return unknown_type();
+    if (named >= frames.size()) return {};
     const code_frame& frame = frames[named];
     const text function = frame.function;
     const read_name& name = names.of(function);
@@ -33958,8 +34140,8 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
         if (!part.empty()) {
             return {part, !called.empty() ? type_evidence::source_text : type_evidence::make_frame};
         }
-        const type_answer answer = names.alone(function, false);
-        return answer.evidence == type_evidence::make_frame ? answer : unknown_type();
+        const type_answer& answer = names.alone(function, false);
+        return answer.evidence == type_evidence::make_frame ? answer : type_answer{};
     }
     if (is_throwing(frames, asking)) {
         const text thrown = type_of_thrower(names.memory(), name.plain);
@@ -33974,14 +34156,14 @@ inline type_answer type_from_frames(read_names& names, const list<code_frame>& f
     const text below = names.of(frames[asking - 1].function).plain;
     return below.ends_with("memory_resource::allocate") ||
                    below.ends_with("reported_resource::do_allocate")
-               ? unknown_type()
+               ? type_answer{}
                : answer;
 }
 
 // The class of a symbol such as "vtable for app::widget"; "" if it is not a vtable. A construction
 // vtable does not count, because it belongs to an object that is half built.
 inline text type_from_vtable(arena& memory, text symbol) {
-    if (!take_start(symbol, "vtable for ")) return {};
+    if (!take_start(symbol, "vtable for ")) return no_text();
     return printed_type(memory, symbol.substr(0, symbol.find(" [clone ")));  // of -flto
 }
 
@@ -34008,12 +34190,12 @@ inline type_answer with_vtable(arena& memory, type_answer so_far, const text& vt
     }
     so_far.candidate = {};
     const text type = type_from_vtable(memory, vtable_symbol);
-    if (type.empty()) return is_refuted ? unknown_type() : so_far;
+    if (type.empty()) return is_refuted ? type_answer{} : so_far;
     const bool agrees = so_far.is_known() && is_candidate_for(so_far.name, type);
     if (agrees || (fits.of_vtable == size_fit::same && (is_refuted || !so_far.is_known()))) {
         return {type, type_evidence::vtable};
     }
-    if (is_refuted) return unknown_type();
+    if (is_refuted) return {};
     if (so_far.is_known() || fits.of_vtable == size_fit::other) return so_far;
     // Control blocks and nodes of the library are hardly ever parts of other objects.
     const bool is_of_library = vtable_symbol.starts_with("vtable for std::");
@@ -34050,9 +34232,9 @@ inline bool is_folded(read_names& names, const list<code_frame>& frames, std::si
 inline text unfolded_allocator(read_names& names, const list<code_frame>& frames,
                                std::size_t asking) {
     const code_frame& frame = frames[asking];
-    if (!frame.is_inlined || asking + 1 >= frames.size()) return {};
+    if (!frame.is_inlined || asking + 1 >= frames.size()) return no_text();
     const read_name& outer = names.of(frames[asking + 1].function);
-    if (outer.call.scope != "allocator_traits") return {};
+    if (outer.call.scope != "allocator_traits") return no_text();
     const text wanted = wanted_by_allocator(names.scratch(), outer);
     const text own = wanted_by_allocator(names.scratch(), names.of(frame.function));
     const bool is_other = !wanted.empty() && !own.empty() && wanted != own;
@@ -34078,7 +34260,8 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
     if (answer.is_known() || asking == frames.size()) return answer;
     answer = type_of_bare_request(names, frames, asking, sources, knowledge);
     if (answer.is_known()) return answer;
-    code_frame frame = frames[asking];
+    code_frame& asker = frames[asking];
+    code_frame frame = asker;
     frame.function = called_name(names, frames, asking, sources, knowledge);
     const text unfolded = unfolded_allocator(names, frames, asking);
     if (!unfolded.empty()) {
@@ -34126,8 +34309,8 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
         answer = printed_answer(names.memory(), answer.candidate.substr(begin, end - begin),
                                 type_evidence::constructor);
     }
-    frames[asking].file = frame.file;
-    frames[asking].line = frame.line;
+    asker.file = frame.file;
+    asker.line = frame.line;
     return answer;
 }
 
@@ -34183,7 +34366,7 @@ inline text fitting_type(const described_sizes& known, const named_stack& stack,
         size_fit fit = known.fit_at(stack, stack.asking_address(), type, bytes);
         if (fit == size_fit::unknown) fit = known.fit_of_candidate(stack, each, bytes);
         const bool is_second = fit == size_fit::same && !found.empty() && found != type;
-        if (fit == size_fit::unknown || is_second) return {};
+        if (fit == size_fit::unknown || is_second) return no_text();
         if (fit == size_fit::same) found = type;
     }
     return found;
@@ -34788,7 +34971,8 @@ inline std::size_t user_frame(arena& scratch, const list<code_frame>& frames,
         if (!frames[i - 1].function.empty()) named = i - 1;
     }
     for (std::size_t i = 0; i < frames.size(); ++i) {
-        if (!frames[i].file.empty() && frames[i].line > 0) return i;
+        const code_frame& frame = frames[i];
+        if (!frame.file.empty() && frame.line > 0) return i;
     }
     return named;
 }
@@ -34997,9 +35181,9 @@ inline bool is_library_file(arena& scratch, const text& file, const text& own_fo
 inline text own_folder_of(arena& memory, const text& file_of_main) {
     const text file = tidy_path(memory, file_of_main);
     const std::size_t dot = file.rfind('.');
-    if (dot == text::npos || !listed_start(file.substr(dot), ".h .i").empty()) return {};
+    if (dot == text::npos || !listed_start(file.substr(dot), ".h .i").empty()) return no_text();
     const std::size_t slash = file.rfind('/');
-    if (slash == text::npos || slash == 0) return {};
+    if (slash == text::npos || slash == 0) return no_text();
     const text folder = file.substr(0, slash);
     const std::size_t around = folder.rfind('/');
     const bool is_kind = around != text::npos && around > 0 &&
@@ -35165,7 +35349,8 @@ struct asked_stack {
     }
 
     bool has_line(std::size_t at) const noexcept {
-        return frames[at].is_line_withheld || (frames[at].line > 0 && !frames[at].file.empty());
+        const code_frame& frame = frames[at];
+        return frame.is_line_withheld || (frame.line > 0 && !frame.file.empty());
     }
 
     bool is_in_library(std::size_t at, const own_folder_source& own) const {
@@ -35185,8 +35370,9 @@ namespace module_rule_detail {
 inline std::size_t user_line(const asked_stack& stack, const own_folder_source& own) {
     std::size_t made = stack.frames.size();  // by the compiler; its line is that of a class
     for (std::size_t i = 0; i < stack.frames.size(); ++i) {
-        if (stack.owners[i].kind != module_kind::user) continue;
-        if (stack.owners[i].is_unloaded) return i;
+        const frame_owner& owner = stack.owners[i];
+        if (owner.kind != module_kind::user) continue;
+        if (owner.is_unloaded) return i;
         if (!stack.has_line(i) || !stack.is_users_by_name(i)) continue;
         if (stack.is_in_library(i, own)) continue;
         const code_frame& frame = stack.frames[i];
@@ -35218,13 +35404,13 @@ inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
     std::size_t nameless = frames.size();
     std::size_t wrapper = frames.size();
     for (std::size_t i = 0; i < frames.size(); ++i) {
-        if (stack.owners[i].kind != kind) continue;
-        if (stack.owners[i].is_unloaded || stack.is_users_by_name(i)) {
-            const bool is_main = nameless != frames.size() && frames[i].function == "main";
-            return is_main ? nameless : i;
+        const frame_owner& owner = stack.owners[i];
+        if (owner.kind != kind) continue;
+        const code_frame& frame = frames[i];
+        if (owner.is_unloaded || stack.is_users_by_name(i)) {
+            return nameless != frames.size() && frame.function == "main" ? nameless : i;
         }
-        if (!frames[i].function.empty() || !frames[i].file.empty()) continue;
-        if (stack.owners[i].is_library) continue;
+        if (owner.is_library || !frame.function.empty() || !frame.file.empty()) continue;
         std::size_t& first = is_nameless_wrapper(stack, i) ? wrapper : nameless;
         if (first == frames.size()) first = i;
     }
@@ -35271,7 +35457,8 @@ ALLOCSCOPE_COLD_BEGIN
 namespace symbolize {
 
 // The character of a token that is one sign; 0 for a word, for a longer sign, and after the end.
-ALLOCSCOPE_NOINLINE char sign_at(const source_outline& file, std::size_t at) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE char sign_at(const source_outline& file,
+                                                 std::size_t at) noexcept {
     const text token = file.text_at(at);
     return token.size() == 1 && !is_word(token) ? token.front() : '\0';
 }
@@ -35280,17 +35467,18 @@ ALLOCSCOPE_NOINLINE char sign_at(const source_outline& file, std::size_t at) noe
 // closes; 0 if there is none.
 ALLOCSCOPE_NOINLINE std::size_t body_of(const source_outline& file, std::size_t at) noexcept {
     if (sign_at(file, at) == '}') return file.partner(at);
-    for (const std::size_t end = at + 256; at < end && at < file.tokens().size(); ++at) {
+    for (const std::size_t end = at + 256; at < end && at < file.count(); ++at) {
         const char sign = sign_at(file, at);
         if (sign == '{') return at;
         if (sign == ';' || sign == '}') break;
-        if ((sign == '(' || sign == '[') && file.partner(at) > at) at = file.partner(at);
+        at = file.end_of_brackets(at);
     }
     return 0;
 }
 
 // Whether the `[` at `at` begins a lambda, and not a subscript or an array.
-ALLOCSCOPE_NOINLINE bool begins_lambda(const source_outline& file, std::size_t at) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE bool begins_lambda(const source_outline& file,
+                                                       std::size_t at) noexcept {
     const char behind = sign_at(file, file.partner(at) + 1);
     if (at == 0 || (behind != '(' && behind != '{' && behind != '<')) return false;
     const char before = sign_at(file, at - 1);
@@ -35300,7 +35488,8 @@ ALLOCSCOPE_NOINLINE bool begins_lambda(const source_outline& file, std::size_t a
 }
 
 // Whether the body at `open` belongs to a coroutine. Lambdas inside it do not count.
-inline bool is_coroutine_body(const source_outline& file, std::size_t open) noexcept {
+ALLOCSCOPE_PURE inline bool is_coroutine_body(const source_outline& file,
+                                              std::size_t open) noexcept {
     const std::size_t close = file.partner(open);
     for (std::size_t at = open + 1; at < close; ++at) {
         const text token = file.text_at(at);
@@ -35331,15 +35520,14 @@ inline std::size_t name_of_body(const source_outline& file, std::size_t open) no
 // If the function of `frame` is a coroutine that allocates its frame, returns "frame of work()" and
 // gives `frame` the line of the function's name. Otherwise returns "".
 inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sources) {
-    if (is_standard_header(frame.file)) return {};
-    const source_outline* file = nullptr;
-    const std::size_t at = token_of(frame, sources, file);
-    if (at == 0) return {};
+    if (is_standard_header(frame.file)) return no_text();
+    const auto [file, at] = token_of(frame, sources);
+    if (at == 0) return no_text();
     const char sign = sign_at(*file, at);
-    const bool is_name = is_word(file->text_at(at)) && sign_at(*file, at + 1) == '(';
-    if (sign != '}' && sign != '[' && !is_name) return {};
+    const bool is_name = file->is_word_at(at) && sign_at(*file, at + 1) == '(';
+    if (sign != '}' && sign != '[' && !is_name) return no_text();
     const std::size_t open = body_of(*file, at);
-    if (open == 0 || !is_coroutine_body(*file, open)) return {};
+    if (open == 0 || !is_coroutine_body(*file, open)) return no_text();
     const std::size_t named = name_of_body(*file, open);
     frame.line = file->token(named).line;
     frame.column = 0;
@@ -35404,9 +35592,9 @@ namespace symbolize {
 inline std::size_t body_below(const source_outline& file, int line, const text& name) {
     std::size_t at = file.token_from(line, 0);
     const std::size_t next_line = file.token_from(line + 1, 0);
-    while (at < next_line && (file.text_at(at) != name || !file.is_at(at + 1, "("))) ++at;
+    while (at < next_line && (!file.is_at(at, name) || !file.is_at(at + 1, "("))) ++at;
     if (at >= next_line || file.partner(at + 1) == 0) return 0;
-    for (at = file.partner(at + 1) + 1; at < file.tokens().size(); ++at) {
+    for (at = file.partner(at + 1) + 1; at < file.count(); ++at) {
         const text token = file.text_at(at);
         if (token == "{") return at;
         if (is_listed(token, "; } : =")) return 0;  // a constructor may have braces before its body
@@ -35428,9 +35616,7 @@ inline void stay_in_template(read_names& names, code_frame& frame, const code_fr
     const std::size_t open = body_below(*file, frame.line, own_name_of(function));
     if (open == 0 || kept.line < file->token(open).line) return;
     if (kept.line > file->token(file->partner(open)).line) return;
-    for (std::size_t at = open; at < file->token_from(kept.line, 0); ++at) {
-        if (file->is_at(at, "constexpr")) return;
-    }
+    if (file->count_of(open, file->token_from(kept.line, 0), "constexpr") != 0) return;
     frame.line = kept.line;
     frame.column = kept.column;
 }
@@ -35485,7 +35671,7 @@ private:
         if (file_.has_new_in_default(name)) found = unclear;
         text whole = name;
         std::size_t begin = 0;
-        std::size_t end = file_.tokens().size();
+        std::size_t end = file_.count();
         const std::size_t first = file_.is_at(at - 1, "::") ? begin_of_type(file_, at + 1) : 0;
         if (first != 0) {
             const text scope = spelled(frame, at, first, at - 1);
@@ -35507,13 +35693,15 @@ private:
     }
 
     text spelled(const code_frame& frame, std::size_t at, std::size_t begin, std::size_t end) {
-        return names_.made(spelled_at(names_, frame, file_, at, begin, end, knowledge_));
+        const function_name& function = names_.of(frame.function).parts;
+        return names_.made(
+            spelled_at(names_.scratch(), function, file_, at, begin, end, knowledge_));
     }
 
     // Whether the function around an expression is one that a call of `name` at `at` may mean: a
     // member of another class has that before it.
     bool is_meant(const new_expression& expression, const text& name, std::size_t at) const {
-        if (expression.function == 0 || file_.text_at(expression.function) != name) return false;
+        if (expression.function == 0 || !file_.is_at(expression.function, name)) return false;
         const std::size_t outer = expression.outer;
         const bool is_around = outer < at && at < file_.partner(outer);
         return is_around || file_.is_at(at - 1, "::") ||
@@ -35564,7 +35752,7 @@ inline bool may_be_shorter(const text& type) noexcept {
     if (is_plain && type.find('<') == no_position) return false;  // most are such types
     for (std::size_t at = 0; at != no_position; at = type.find_first_of("<:", at + 1)) {
         const std::size_t begin = begin_of_path(type, at);
-        if (begin != at && !type.substr(begin).starts_with("std::")) return true;
+        if (begin != at && !type.has_at(begin, "std::")) return true;
     }
     return false;
 }
@@ -35580,18 +35768,21 @@ inline text as_argument_of(arena& memory, const text& argument, const list<text>
         const bool is_digit = argument[at] >= '0' && argument[at] <= '9';
         const bool begins = at != 0 && !is_digit && begin_of_path(argument, at) == at;
         std::size_t found = before;
+        std::size_t length = 0;
         for (std::size_t i = 0; begins && i < before; ++i) {
-            const text one = shown[i];
+            const text& one = shown[i];
             const std::size_t behind = at + one.size();
             const bool ends = argument.substr(at).starts_with(one) &&
                               (behind == argument.size() || !is_name_character(argument[behind]));
-            if (ends && (found == before || one.size() > shown[found].size())) found = i;
+            if (!ends || one.size() <= length) continue;
+            found = i;
+            length = one.size();
         }
         if (found == before) {
             out << argument[at++];
         } else {
             out << others[found];
-            at += shown[found].size();
+            at += length;
         }
     }
     return out.view();
@@ -35641,7 +35832,7 @@ inline text without_defaults(arena& memory, const text& type, const type_names& 
             continue;
         }
         list<text> arguments = split_arguments(memory, type.substr(at, behind - at));
-        if (!type.substr(begin).starts_with("std::")) {
+        if (!type.has_at(begin, "std::")) {
             std::size_t dropped =
                 count_defaults(memory, type.substr(begin, at - begin), arguments, known);
             for (; dropped != 0; --dropped) arguments.pop_back();
@@ -35658,7 +35849,7 @@ inline text without_inline_namespaces(arena& memory, const text& type, const typ
     std::size_t at = 0;
     while (at < type.size()) {
         const std::size_t behind = skip_word(type, at);
-        const bool is_scope = behind != at && type.substr(behind).starts_with("::");
+        const bool is_scope = behind != at && type.has_at(behind, "::");
         const std::size_t begin = begin_of_path(type, behind);
         if (is_scope && known.is_inline_namespace(type.substr(begin, behind - begin))) {
             at = behind + 2;
@@ -35861,8 +36052,8 @@ private:
         const bool is_asking =
             is_own || (asking >= at && frames[asking].file == folded.location->frames[0].file);
         const code_frame kept = frames.back();
-        frames.resize(at);
-        owners.resize(at);
+        frames.cut(at);
+        owners.cut(at);
         add_frames(folded, frames, owners);
         code_frame& frame = frames.back();
         const bool is_in_other_unit = frame.is_nearby;  // where its names may mean something else
@@ -37332,7 +37523,7 @@ namespace detail {
 
 // The path from which `row.file` was shortened; "" if it is unknown.
 inline text whole_path_of(const snapshot::row& row) noexcept {
-    if (row.line == 0 || row.user_frame >= row.frame_count) return {};
+    if (row.line == 0 || row.user_frame >= row.frame_count) return no_text();
     return row.frames[row.user_frame].file;
 }
 
@@ -37342,14 +37533,8 @@ struct cut_directory {
     bool is_known = false;
 
     void meet(const text& cut) noexcept {
-        if (!is_known) directory = cut;
+        directory = shared_folder(is_known ? directory : cut, cut);
         is_known = true;
-        std::size_t same = 0;
-        while (same < directory.size() && same < cut.size() && directory[same] == cut[same]) {
-            ++same;
-        }
-        const std::size_t slash = directory.substr(0, same).rfind('/');
-        directory = directory.substr(0, slash == text::npos ? 0 : slash + 1);
     }
 };
 
@@ -37381,8 +37566,9 @@ private:
 
     static void see(const snapshot_data& data, cut_directory* cuts) noexcept {
         for (std::size_t i = 0; i < data.row_count; ++i) {
-            const text name = data.rows[i].file;
-            const text path = whole_path_of(data.rows[i]);
+            const snapshot::row& row = data.rows[i];
+            const text name = row.file;
+            const text path = whole_path_of(row);
             if (path.empty() || !path.ends_with(name)) continue;
             cuts[kind_of(path)].meet(path.substr(0, path.size() - name.size()));
         }
@@ -37812,8 +37998,7 @@ inline list<named_stack*> name_stacks(name_book& book, const live_window& window
         if (i + 8 < window.sites.size()) {
             book.expect(window.sites[i + 4].hash, window.sites[i + 8].hash);
         }
-        stacks.push_back(
-            &name_stack(book, stack_of(site, window.frames.data() + site.first_frame), rule));
+        stacks.push_back(&name_stack(book, stack_of(site, window.frames_of(site)), rule));
     }
     if (book.has_new()) {
         settle_types(book, window, stacks);
@@ -38488,17 +38673,10 @@ inline void write_row_place(text_out& out, const snapshot::row& row) {
     }
 }
 
-ALLOCSCOPE_INLINE bool is_same_call(const snapshot::frame& a, const snapshot::frame& b) noexcept {
+ALLOCSCOPE_PURE ALLOCSCOPE_INLINE bool is_same_call(const snapshot::frame& a,
+                                                    const snapshot::frame& b) noexcept {
     return a.line == b.line && std::strcmp(a.file, b.file) == 0 &&
            std::strcmp(a.function, b.function) == 0;
-}
-
-// The folder that two files share: files below it are taken for the user's own code.
-inline text shared_folder(const text& a, const text& b) noexcept {
-    std::size_t same = 0;
-    while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
-    const std::size_t slash = a.substr(0, same).rfind('/');
-    return slash == text::npos ? text{} : a.substr(0, slash + 1);
 }
 
 // `place` is the file of the row.
@@ -38719,8 +38897,8 @@ inline void write_leak_headline(text_out& out, const check_request& asked, const
 }
 
 // Whether the check fails: too much is alive, or less than a `least`, which requires leaks.
-inline bool has_leaked(const check_request& asked, std::uint64_t objects,
-                       std::uint64_t bytes) noexcept {
+ALLOCSCOPE_PURE inline bool has_leaked(const check_request& asked, std::uint64_t objects,
+                                       std::uint64_t bytes) noexcept {
     return objects > asked.limits.live_objects.most || bytes > asked.limits.live_bytes.most ||
            objects < asked.limits.live_objects.least;
 }
@@ -38915,7 +39093,7 @@ namespace detail {
 // Whether `pattern`, in which * stands for any text, fits all of `whole`. The time is linear in
 // most cases. The worst case is the product of both lengths, because the last * takes one more byte
 // at each attempt.
-inline bool fits_whole(const text& pattern, const text& whole) noexcept {
+ALLOCSCOPE_PURE inline bool fits_whole(const text& pattern, const text& whole) noexcept {
     std::size_t at = 0;
     std::size_t in = 0;
     std::size_t star = text::npos;
@@ -38980,7 +39158,7 @@ public:
 private:
     static text trimmed(const text& line) noexcept {
         const std::size_t begin = line.find_first_not_of(" \t\r");
-        if (begin == text::npos) return {};
+        if (begin == text::npos) return no_text();
         return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
     }
 
@@ -39102,7 +39280,7 @@ inline void drop_expected_by_symbols(name_book& book, live_window& window,
     book.refresh();
     bool has_read = false;
     for (live_site& site : window.sites) {
-        const known_stack stack = stack_of(site, window.frames.data() + site.first_frame);
+        const known_stack stack = stack_of(site, window.frames_of(site));
         if (book.knows(stack, library_rule)) continue;
         has_read = true;
         arena& scratch = window.scratch;
@@ -39138,7 +39316,7 @@ ALLOCSCOPE_NOINLINE walked_stack* own_stack(arena& memory) {
 inline object_sum drop_first_use(live_window& window) {
     table<std::uint64_t, std::uintptr_t> known{window.scratch};
     for (const live_site& site : window.sites) {
-        const std::uintptr_t* addresses = window.frames.data() + site.first_frame;
+        const std::uintptr_t* addresses = window.frames_of(site);
         for (std::uint32_t i = 0; i < site.frame_count; ++i) known[addresses[i]];
     }
     bool is_any = false;
@@ -39161,7 +39339,7 @@ inline object_sum drop_first_use(live_window& window) {
     }
     object_sum dropped;
     for (live_site& site : window.sites) {
-        const std::uintptr_t* addresses = window.frames.data() + site.first_frame;
+        const std::uintptr_t* addresses = window.frames_of(site);
         for (std::uint32_t i = 0; i < site.frame_count && !site.is_expected; ++i) {
             site.is_expected = *known.find(addresses[i]) != 0;
         }
@@ -39179,7 +39357,7 @@ inline object_sum drop_expected(name_book& book, live_window& window, const leak
     if (asked.is_expected != nullptr) {
         const expected_beginnings& known = beginnings_of_process();
         for (live_site& site : window.sites) {
-            const std::uintptr_t* addresses = window.frames.data() + site.first_frame;
+            const std::uintptr_t* addresses = window.frames_of(site);
             site.is_expected = known.fits(asked, addresses, site.frame_count);
         }
         drop_expected_sites(window);
@@ -39328,11 +39506,9 @@ inline seen_window look_at_leaks(check_block& made, arena& scratch, const check_
 }
 
 // Checks that what is alive and not expected is within the limits.
-inline check_data* check_leaks_of(arena& scratch, const check_request& asked,
+inline check_data* check_leaks_of(check_block& made, arena& scratch, const check_request& asked,
                                   const leak_patterns& expected, const char* name) {
-    const allocation_counts counts = counts_now(asked.window);
-    check_block made{counts};
-    made.set_unexpected(counts.live_objects(), counts.live_bytes());
+    const allocation_counts& counts = made.counts();
     // Some of the live objects may be expected by name. So if a least is set, only the rows tell
     // whether it is reached.
     const bool wants_leaks = asked.limits.live_objects.least != 0;
@@ -39352,13 +39528,10 @@ inline check_data* check_leaks_of(arena& scratch, const check_request& asked,
 
 // Checks repeated runs. Before the last run it only finds out how much is alive and not expected.
 // After the last run it checks that what each run added is within the limits.
-inline check_data* check_runs_of(arena& scratch, const check_request& asked,
+inline check_data* check_runs_of(check_block& made, arena& scratch, const check_request& asked,
                                  const leak_patterns& expected, const char* name) {
-    const allocation_counts counts = counts_now(asked.window);
-    check_block made{counts};
-    made.set_unexpected(counts.live_objects(), counts.live_bytes());
     const bool is_one_run = asked.runs == 0;
-    if (is_one_run && counts.live_objects() == 0) return made.finish();
+    if (is_one_run && made.counts().live_objects() == 0) return made.finish();
     if (!is_one_run && !has_leaked(asked, asked.added_objects, asked.added_bytes)) {
         return passed_unless_lost(made, name);
     }
@@ -39368,6 +39541,18 @@ inline check_data* check_runs_of(arena& scratch, const check_request& asked,
     // What every run added are as many objects as there were runs.
     return failed(made, scratch, seen, asked.added_objects <= asked.limits.live_objects.most, name,
                   asked.runs);
+}
+
+inline check_data* check_what_is_alive(arena& scratch, const check_request& asked,
+                                       const char* name) {
+    leak_patterns expected{scratch};
+    text_out problem{scratch};
+    expected.read(asked.expected, problem);  // it was checked when the leak check was made
+    const allocation_counts counts = counts_now(asked.window);
+    check_block made{counts};
+    made.set_unexpected(counts.live_objects(), counts.live_bytes());
+    return asked.kind == check_kind::leaks ? check_leaks_of(made, scratch, asked, expected, name)
+                                           : check_runs_of(made, scratch, asked, expected, name);
 }
 
 inline check_data* rows_of_allocated(arena& scratch, const check_request& asked) {
@@ -39399,11 +39584,7 @@ inline check_data* check_now(arena& scratch, const check_request& asked) {
     }
     if (asked.kind == check_kind::allocated_rows) return rows_of_allocated(scratch, asked);
     if (asked.kind == check_kind::budget) return check_budget_of(scratch, asked, name);
-    leak_patterns expected{scratch};
-    text_out problem{scratch};
-    expected.read(asked.expected, problem);  // it was checked when the leak check was made
-    return asked.kind == check_kind::leaks ? check_leaks_of(scratch, asked, expected, name)
-                                           : check_runs_of(scratch, asked, expected, name);
+    return check_what_is_alive(scratch, asked, name);
 }
 
 // Null if memory was refused.

@@ -7057,18 +7057,18 @@ template <class Key>
 bool has_key(const void* entry, const void* key, std::size_t /*key_bytes*/) {
     return *static_cast<const Key*>(entry) == *static_cast<const Key*>(key);
 }
-template <std::size_t entry_bytes, class Key>
-ALLOCSCOPE_HIDDEN inline constexpr entry_shape shape_of_entry = {entry_bytes, sizeof(Key),
+template <std::size_t EntryBytes, class Key>
+ALLOCSCOPE_HIDDEN inline constexpr entry_shape shape_of_entry = {EntryBytes, sizeof(Key),
                                                                  &hash_at<Key>, &has_key<Key>};
-template <std::size_t entry_bytes>
-ALLOCSCOPE_HIDDEN inline constexpr entry_shape shape_of_entry<entry_bytes, std::uint64_t> = {
-    entry_bytes, sizeof(std::uint64_t), &hash_of_word, &has_word};
-template <std::size_t entry_bytes, class T>
-ALLOCSCOPE_HIDDEN inline constexpr entry_shape shape_of_entry<entry_bytes, T*> = {
-    entry_bytes, sizeof(T*), &hash_of_word, &has_word};
-template <std::size_t entry_bytes, class Key>
-ALLOCSCOPE_HIDDEN inline constexpr entry_shape shape_of_entry<entry_bytes, by_bytes<Key>> = {
-    entry_bytes, sizeof(Key), &hash_of_bytes, &has_bytes};
+template <std::size_t EntryBytes>
+ALLOCSCOPE_HIDDEN inline constexpr entry_shape shape_of_entry<EntryBytes, std::uint64_t> = {
+    EntryBytes, sizeof(std::uint64_t), &hash_of_word, &has_word};
+template <std::size_t EntryBytes, class T>
+ALLOCSCOPE_HIDDEN inline constexpr entry_shape shape_of_entry<EntryBytes, T*> = {
+    EntryBytes, sizeof(T*), &hash_of_word, &has_word};
+template <std::size_t EntryBytes, class Key>
+ALLOCSCOPE_HIDDEN inline constexpr entry_shape shape_of_entry<EntryBytes, by_bytes<Key>> = {
+    EntryBytes, sizeof(Key), &hash_of_bytes, &has_bytes};
 
 // --- the table ---
 

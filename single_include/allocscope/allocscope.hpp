@@ -29007,7 +29007,7 @@ struct expression_run {
     ALLOCSCOPE_INLINE const new_expression* begin() const noexcept { return first; }
     ALLOCSCOPE_INLINE const new_expression* end() const noexcept { return behind; }
     // Null: there is none, or several.
-    const new_expression* only() const noexcept { return behind == first + 1 ? first : nullptr; }
+    const new_expression* only() const noexcept { return behind - first == 1 ? first : nullptr; }
 };
 
 class source_outline : public bracketed_tokens {

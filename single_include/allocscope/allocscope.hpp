@@ -20080,7 +20080,7 @@ inline void add_other_families(family_table& sums, const retired_births& retired
     const retired_family_list& all = process.retired_families;
     for (std::uint32_t i = retired.families; i != 0; i = all.begin()[i - 1].next) {
         const retired_family& gone = all.begin()[i - 1];
-        family_sum& sum = *sum_of_family(sums, gone.family);
+        family_sum& sum = *sum_of_family(sums, gone.family);  // never operator new
         sum.counts = gone.counts;
         sum.births.add(gone.births);
         sum.deaths.add(gone.deaths);
@@ -30387,22 +30387,6 @@ public:
             return no_text();
         }
         return whole.empty() ? word : whole;
-    }
-
-    // The path of the class whose body opens at `open` of this file, in which that of `impl` may be
-    // written as `pool::impl`. "" if it may depend on a template, unless the function is a member
-    // of that.
-    text path_of_body(std::size_t open) const {
-        std::size_t at = file_.back_to(open, "struct class union") + 1;
-        if (at == open) at = file_.partner(open) + 1;  // typedef struct {} name;
-        text path = file_.text_at(at);
-        for (; file_.is_at(at + 1, "::"); at += 2) {
-            path = scoped_name(memory_, path, file_.text_at(at + 2));
-        }
-        const std::size_t around = block_around(open);
-        const text whole = path_of(around, path);
-        const bool is_inner = kind_of_block(file_, around) == block_kind::of_class;
-        return whole.empty() && is_inner ? inner_class(around, path) : whole;
     }
 
     // Whether the place is in that scope, "app::pool::", or sees it by `using namespace`.

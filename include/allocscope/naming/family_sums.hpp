@@ -72,7 +72,7 @@ inline void add_other_families(family_table& sums, const retired_births& retired
     const retired_family_list& all = process.retired_families;
     for (std::uint32_t i = retired.families; i != 0; i = all.begin()[i - 1].next) {
         const retired_family& gone = all.begin()[i - 1];
-        family_sum& sum = *sum_of_family(sums, gone.family);
+        family_sum& sum = *sum_of_family(sums, gone.family);  // never operator new
         sum.counts = gone.counts;
         sum.births.add(gone.births);
         sum.deaths.add(gone.deaths);

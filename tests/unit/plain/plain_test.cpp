@@ -252,6 +252,27 @@ TEST_CASE("sorting keeps equal values as they were") {
     }
 }
 
+TEST_CASE("count_below counts the values that begin with a lower number") {
+    struct item {
+        std::uint64_t number;  // first, for count_below()
+        std::uint32_t more[3];
+    };
+    std::mt19937_64 dice{5};
+    for (std::size_t count = 0; count < 60; ++count) {
+        std::vector<std::uint64_t> numbers;
+        for (std::size_t i = 0; i < count; ++i) numbers.push_back(dice() % 40 << 30U);
+        std::sort(numbers.begin(), numbers.end());
+        plain::arena memory;
+        plain::list<item> items{memory};
+        for (const std::uint64_t number : numbers) items.push_back({number, {~0U, ~0U, ~0U}});
+        for (std::uint64_t bound = 0; bound <= std::uint64_t{40} << 30U; bound += 1U << 29U) {
+            const auto first = std::lower_bound(numbers.begin(), numbers.end(), bound);
+            REQUIRE(plain::count_below(items, bound) ==
+                    static_cast<std::size_t>(first - numbers.begin()));
+        }
+    }
+}
+
 TEST_CASE("partition_point_near looks at few values if the answer is near") {
     std::vector<std::size_t> values;
     for (std::size_t i = 0; i < 100000; ++i) values.push_back(i);

@@ -10891,7 +10891,31 @@ public:
         std::uint64_t shape;  // 0: none that can be recognised
         std::uint32_t epoch;  // the epoch for which `cohort` is valid
         std::uint32_t cohort;
+        const site* follower;  // the site that the thread met next, the last time; null: none yet
     };
+
+    // The one site of this stack; null when there is none yet.
+    ALLOCSCOPE_FAST_PATH const site* known(const site_table& all, std::uint64_t hash,
+                                           const std::uintptr_t* frames, std::uint32_t frame_count,
+                                           std::uint32_t tag) const noexcept {
+        const bool is_expected =
+            expected_ != nullptr && expected_->is_stack(hash, frames, frame_count, tag);
+        return is_expected ? expected_ : all.known(hash, frames, frame_count, tag);
+    }
+
+    // The thread is at the site `now`, whose entry is `here`. A signal handler that jumps away in the
+    // middle leaves a wrong guess.
+    ALLOCSCOPE_FAST_PATH void meet(entry& here, const site& now) noexcept {
+        if (last_ != nullptr && last_->follower != &now) last_->follower = &now;
+        last_ = &here;
+        expected_ = here.follower;
+        if (expected_ == nullptr) return;
+        // The lines of a site of 21 frames. It does no harm to fetch what is not there.
+        const auto* const lines = reinterpret_cast<const char*>(expected_);
+        __builtin_prefetch(lines);
+        __builtin_prefetch(lines + cache_line_bytes);
+        __builtin_prefetch(lines + 2 * cache_line_bytes);
+    }
 
     // Returns null when the thread has not been at this site, nor at one of its neighbours.
     ALLOCSCOPE_FAST_PATH entry* existing(std::uint32_t site_id) const noexcept {
@@ -10918,12 +10942,17 @@ public:
     ALLOCSCOPE_FAST_PATH void release() noexcept {
         if (directory_ != nullptr) return_reservation(directory_, directory_bytes);
         directory_ = nullptr;
+        last_ = nullptr;
+        expected_ = nullptr;
     }
 
 private:
     static constexpr std::size_t directory_bytes = site_table::chunk_count * sizeof(entry*);
+    static constexpr std::size_t cache_line_bytes = 64;
 
     entry** directory_ = nullptr;
+    entry* last_ = nullptr;           // of the site that the thread met last
+    const site* expected_ = nullptr;  // the follower of that site
 };
 
 }  // namespace detail
@@ -16817,6 +16846,7 @@ inline std::uint32_t cohort_at_site(thread_state& thread, const site& found,
         if (entry == nullptr) return unplaced_cohort(thread, found.tag);
     }
     if (memo != nullptr) {
+        thread.cohorts.meet(*entry, found);
         entry->shape = memo->frame != 0 ? memo->shape : 0;
         memo->site = &found;
         settle_memo(thread, *memo, entry->cohort);
@@ -16853,8 +16883,8 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_by_walk(thread_state& thread, remembered_
     }
     thread.memo.remember(memo, frame, thread.scratch);
     const std::uint64_t hash = stack_hash(memo.sum);
-    const site* const known =
-        process.sites.known(hash, thread.scratch.return_addresses, memo.frame_count, tag);
+    const site* const known = thread.cohorts.known(
+        process.sites, hash, thread.scratch.return_addresses, memo.frame_count, tag);
     return known != nullptr ? cohort_at_site(thread, *known, &memo)
                             : cohort_of_stack(thread, hash, memo.frame_count, tag, &memo);
 }
@@ -16866,13 +16896,14 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_changed(thread_state& thread, remembered_
                                                std::uintptr_t frame) noexcept {
     if (chain_memo::collect(memo, frame, thread.scratch.return_addresses)) {
         const std::uint64_t hash = stack_hash(memo.sum);
-        const site* const known =
-            process.sites.known(hash, thread.scratch.return_addresses, memo.frame_count, Tag);
-        const cohort_of_site::entry* const entry =
+        const site* const known = thread.cohorts.known(
+            process.sites, hash, thread.scratch.return_addresses, memo.frame_count, Tag);
+        cohort_of_site::entry* const entry =
             known != nullptr ? thread.cohorts.existing(known->id) : nullptr;
         if (ALLOCSCOPE_LIKELY(entry != nullptr && entry->shape == memo.shape &&
                               entry->epoch == thread.epoch_serial)) {
             chain_memo::end_change(memo, frame);
+            thread.cohorts.meet(*entry, *known);
             memo.site = known;
             settle_memo(thread, memo, entry->cohort);
             return entry->cohort;
@@ -17448,6 +17479,8 @@ ALLOCSCOPE_NOINLINE void* record_changed_and_leave(thread_state& thread, void* b
     if (memo.frame != frame || memo.epoch != thread.epoch_serial) {
         return record_and_leave<Tag>(thread, block, bytes, frame);
     }
+    // Fetched while the stack is looked up.
+    __builtin_prefetch(process.objects.existing_slot(reinterpret_cast<std::uintptr_t>(block)), 1);
     const std::uint32_t id = find_changed<Tag>(thread, memo, frame);
     if (id == no_cohort) return put_record_and_leave(thread, block, bytes, id);
     return count_birth_and_leave(thread, block, bytes,

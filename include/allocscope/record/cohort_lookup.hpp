@@ -266,6 +266,7 @@ inline std::uint32_t cohort_at_site(thread_state& thread, const site& found,
         if (entry == nullptr) return unplaced_cohort(thread, found.tag);
     }
     if (memo != nullptr) {
+        thread.cohorts.meet(*entry, found);
         entry->shape = memo->frame != 0 ? memo->shape : 0;
         memo->site = &found;
         settle_memo(thread, *memo, entry->cohort);
@@ -302,8 +303,8 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_by_walk(thread_state& thread, remembered_
     }
     thread.memo.remember(memo, frame, thread.scratch);
     const std::uint64_t hash = stack_hash(memo.sum);
-    const site* const known =
-        process.sites.known(hash, thread.scratch.return_addresses, memo.frame_count, tag);
+    const site* const known = thread.cohorts.known(
+        process.sites, hash, thread.scratch.return_addresses, memo.frame_count, tag);
     return known != nullptr ? cohort_at_site(thread, *known, &memo)
                             : cohort_of_stack(thread, hash, memo.frame_count, tag, &memo);
 }
@@ -315,13 +316,14 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_changed(thread_state& thread, remembered_
                                                std::uintptr_t frame) noexcept {
     if (chain_memo::collect(memo, frame, thread.scratch.return_addresses)) {
         const std::uint64_t hash = stack_hash(memo.sum);
-        const site* const known =
-            process.sites.known(hash, thread.scratch.return_addresses, memo.frame_count, Tag);
-        const cohort_of_site::entry* const entry =
+        const site* const known = thread.cohorts.known(
+            process.sites, hash, thread.scratch.return_addresses, memo.frame_count, Tag);
+        cohort_of_site::entry* const entry =
             known != nullptr ? thread.cohorts.existing(known->id) : nullptr;
         if (ALLOCSCOPE_LIKELY(entry != nullptr && entry->shape == memo.shape &&
                               entry->epoch == thread.epoch_serial)) {
             chain_memo::end_change(memo, frame);
+            thread.cohorts.meet(*entry, *known);
             memo.site = known;
             settle_memo(thread, memo, entry->cohort);
             return entry->cohort;

@@ -292,6 +292,8 @@ ALLOCSCOPE_NOINLINE void* record_changed_and_leave(thread_state& thread, void* b
     if (memo.frame != frame || memo.epoch != thread.epoch_serial) {
         return record_and_leave<Tag>(thread, block, bytes, frame);
     }
+    // Fetched while the stack is looked up.
+    __builtin_prefetch(process.objects.existing_slot(reinterpret_cast<std::uintptr_t>(block)), 1);
     const std::uint32_t id = find_changed<Tag>(thread, memo, frame);
     if (id == no_cohort) return put_record_and_leave(thread, block, bytes, id);
     return count_birth_and_leave(thread, block, bytes,

@@ -48,8 +48,8 @@ public:
         return is_expected ? expected_ : all.known(hash, frames, frame_count, tag);
     }
 
-    // The thread is at the site `now`, whose entry is `here`. A signal handler that jumps away in the
-    // middle leaves a wrong guess.
+    // The thread is at the site `now`, whose entry is `here`. A signal handler that jumps away in
+    // the middle leaves a wrong guess.
     ALLOCSCOPE_FAST_PATH void meet(entry& here, const site& now) noexcept {
         if (last_ != nullptr && last_->follower != &now) last_->follower = &now;
         last_ = &here;

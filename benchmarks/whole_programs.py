@@ -135,9 +135,12 @@ def measure(name, command, environment, ways, rounds):
 
 def time_in_library(command, environment):
     """For each second of user time elsewhere in the program, how many in our library?"""
-    subprocess.run(["perf", "record", "-q", "-F", "5000", "-e", "cpu-clock:u", "-o", "perf.data",
-                    *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
-                   env={**os.environ, **environment})
+    done = subprocess.run(["perf", "record", "-q", "-F", "5000", "-e", "cpu-clock:u", "-o",
+                           "perf.data", *command], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True, check=False,
+                          env={**os.environ, **environment})
+    if done.returncode != 0:
+        sys.exit(f"{command} under perf ended with {done.returncode}:\n{done.stderr[-1000:]}")
     lines = subprocess.run(["perf", "report", "-i", "perf.data", "--no-children", "--sort", "dso",
                             "-n", "-t", "|"], check=True, capture_output=True,
                            text=True).stdout.splitlines()
@@ -192,6 +195,8 @@ def main():
         os.chdir(folder)
         ways = modes(program, folder, arguments.peers)
         if arguments.in_library:
+            if shutil.which("perf") is None:
+                sys.exit("perf is needed; Debian: apt-get install linux-perf")
             ways = {way: ways[way] for way in ("sampled", "counters", "exact 16")}
         print("| program | " + " | ".join(ways) + " |\n|" + "---|" * (len(ways) + 1))
         for each, (command, environment) in programs(folder).items():

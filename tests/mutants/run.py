@@ -1,4 +1,4 @@
-"""run.py [--jobs N] [--work FOLDER] [--list] [part of a name ...]
+"""run.py [--jobs N] [--work FOLDER] [--list] [--room ROOM] [part of a name ...]
 
 Shows that the tests can fail. For each mutant of mutant_list.py the headers are copied, one line is
 changed, the hooks and the tests that are named are compiled against the copy and run: at least one
@@ -297,10 +297,12 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--work", help="where the copies are made; a temporary folder")
     parser.add_argument("--list", action="store_true", help="the mutants, and what users would see")
+    parser.add_argument("--room", help="only the mutants of ROOM.toml")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
     mutants = [each for each in read_lists()
-               if not arguments.names or any(part in each.name for part in arguments.names)]
+               if arguments.room in (None, each.room) and
+               (not arguments.names or any(part in each.name for part in arguments.names))]
     if arguments.list:
         for each in mutants:
             print(f"{each.name}\n    {each.file}: {each.line}\n    -> {each.becomes or '(nothing)'}"

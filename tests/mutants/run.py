@@ -102,7 +102,8 @@ class command:
             shutil.copy(self.original.library, self.library)
             return
         built = compile_object(source, self.tree / "include", self.folder / "preload.o", "-O2",
-                               "-fPIC", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden",
+                               "-fPIC", "-fno-exceptions", "-fno-rtti", "-mstackrealign",
+                               "-fvisibility=hidden",
                                '-DALLOCSCOPE_PROGRAM_FOLDER="."')
         self.link(self.library, [built], "-shared", "-nodefaultlibs", "-lc",
                   f"-Wl,--version-script={self.tree / 'tools/preload/exported_symbols.map'}")

@@ -116,13 +116,16 @@ def cost(command, environment):
     return seconds, number
 
 
+def turned(ways, number):
+    order = list(ways)
+    return order[number % len(order):] + order[:number % len(order)]
+
+
 def measure(name, command, environment, ways, rounds):
     seconds = {way: [] for way in ways}
     instructions = {way: [] for way in ways}
     for number in range(rounds):
-        order = list(ways)
-        order = order[number % len(order):] + order[:number % len(order)]
-        taken = {way: cost(ways[way] + command, environment) for way in order}
+        taken = {way: cost(ways[way] + command, environment) for way in turned(ways, number)}
         for way in ways:
             seconds[way].append(taken[way][0] / max(taken["bare"][0], 1e-9))
             instructions[way].append(taken[way][1] / max(taken["bare"][1], 1))
@@ -159,9 +162,7 @@ def time_in_library(command, environment):
 def measure_in_library(name, command, environment, ways, rounds):
     shares = {way: [] for way in ways}
     for number in range(rounds):
-        order = list(ways)
-        order = order[number % len(order):] + order[:number % len(order)]
-        for way in order:
+        for way in turned(ways, number):
             shares[way].append(time_in_library(ways[way] + command, environment))
     cells = " | ".join(f"{statistics.median(shares[way]):.3f}" for way in ways)
     print(f"| {name} | {cells} |", flush=True)
@@ -186,8 +187,9 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--programs", default="")
-    parser.add_argument("--peers", action="store_true")
-    parser.add_argument("--in-library", action="store_true")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--peers", action="store_true")
+    what.add_argument("--in-library", action="store_true")
     arguments = parser.parse_args()
     program = str(pathlib.Path(arguments.program).resolve())
     with tempfile.TemporaryDirectory() as name:

@@ -1,7 +1,7 @@
 // cohort_of_site.hpp - what one thread knows about the sites it allocates at.
 //
 // Room:     tables (floor 2), malloc-safe
-// Called:   when the chain memo does not know a stack, with the site that the site table gave
+// Called:   when the chain memo does not know a stack: before the site table, and with its answer
 // Threads:  one thread's own
 // Memory:   12 KiB for each group of 512 sites that the thread uses; addresses for 64 KiB of
 //           pointers to them

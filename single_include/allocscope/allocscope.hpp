@@ -21171,12 +21171,6 @@ ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE std::size_t skip_brackets(const text& name,
     return no_position;
 }
 
-// False for "box<" and "box<pair<int>": the beginning of a type.
-ALLOCSCOPE_PURE inline bool has_all_arguments(const text& type) noexcept {
-    const std::size_t open = type.find('<');
-    return open != no_position && skip_brackets(type, open) == type.size();
-}
-
 // The arguments in "<a, b>" or "(a, b)", unchanged; the input includes the brackets.
 ALLOCSCOPE_NOINLINE list<text> split_arguments(arena& memory, const text& bracketed) {
     list<text> parts{memory};
@@ -32839,15 +32833,19 @@ public:
         if (is_of_standard_library(own) || file_.is_at(name, "typename")) return true;
         if (file_.is_at(expression_.type_end, "{")) return is_type_or_namespace(own);
         const bool is_scoped = name + 1 != expression_.type_end && !file_.is_at(name + 1, "<");
-        constexpr auto alias = local_name::kind::alias;
-        if (!is_scoped && find_local_name(file_, name, own).what == alias) return true;
-        if (!is_scoped && alias_in_namespace(file_, name, own).what == alias) return true;
+        if (!is_scoped && is_alias_of_type(find_local_name(file_, name, own), own)) return true;
+        if (!is_scoped && is_alias_of_type(alias_in_namespace(file_, name, own), own)) return true;
         if (!is_scoped && find_variable(file_, name).at != 0) return false;
         const name_kind kind = knowledge_.kind_of(own);
         if (kind == name_kind::believed) return true;
         if (file_.declares_function(own)) return false;
         if (kind < name_kind::type) return file_.is_defined(own) || is_class_of_header(own);
         return is_class_there(name, expression_.type_end, own);
+    }
+
+    // `using shop::tool;` may name a function.
+    bool is_alias_of_type(const local_name& found, const text& own) const {
+        return found.what == local_name::kind::alias && !file_.is_at(found.end - 1, own);
     }
 
     // Whether the type is printed as a member of a template, `traits<part>::type`, which stands for
@@ -33186,10 +33184,8 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
         notes->shares_place = spelling.shares_place();
         const bool is_asked = type.empty() && !notes->shares_place;
         text deduced = is_asked ? spelling.deduced() : text{};
-        if (has_all_arguments(deduced) && !deduced.starts_with("<") &&
-            spelling.is_undescribed(own)) {
-            type = deduced;
-        }
+        const bool is_class = deduced.ends_with(">") && !deduced.starts_with("<");
+        if (is_class && spelling.is_undescribed(own)) type = deduced;
         if (is_asked && deduced.empty()) deduced = spelling.begun();
         notes->deduced = copy_of(names.memory(), deduced);
     }
@@ -33346,7 +33342,7 @@ inline bool are_known_names(const source_outline& file, std::size_t at, const se
                             const list<const template_header*>& headers) {
     for (std::size_t i = expression.type_begin; i < expression.type_end; ++i) {
         const text word = made.text_at(i);
-        if (!is_word(word) || is_listed(word, "std const struct union enum")) continue;
+        if (!is_word(word) || is_listed(word, "std const struct union enum static_cast")) continue;
         if (macros.is_macro(word)) return false;
         if (expression.is_of_variable) continue;
         if (is_builtin_word(word)) continue;
@@ -33443,16 +33439,40 @@ inline bool find_prefixed_new(const code_frame& frame, source_cache& sources, bo
     return false;
 }
 
+// Whether `own(x)` in the text of a macro makes an object and calls no function.
+inline bool is_class_in_macro(const text& own, const seen_macros& macros,
+                              const source_outline& made, const new_expression& expression,
+                              const type_knowledge& knowledge,
+                              const list<const template_header*>& headers) {
+    if (is_builtin_word(own) || own == "static_cast") return true;
+    if (find_parameter(headers, own).header != 0) return true;
+    if (made.is_at(expression.type_begin, "std")) {
+        return is_standard_template(own) || is_standard_class(own);
+    }
+    if (is_known_in(macros.files(), own, source_outline::function_name)) return false;
+    return macros.defines_class(own) || knowledge.kind_of(own) >= name_kind::type;
+}
+
 // The type that an expression in the text of the macro at `at` names; "" if that is not certain.
 inline text spelled_in_macro(arena& memory, const source_outline& file, std::size_t at,
-                             const seen_macros& macros, const source_outline& made,
-                             const new_expression& expression, const function_name& function,
-                             const type_knowledge& knowledge) {
+                             const code_frame& frame, const seen_macros& macros,
+                             const source_outline& made, const new_expression& expression,
+                             const function_name& function, const type_knowledge& knowledge) {
+    if (!expression.has_type) return no_text();
     const list<const template_header*> headers = file.headers_at(memory, at);
-    if (!expression.has_type ||
-        !are_known_names(file, at, macros, made, expression, knowledge, headers)) {
-        return no_text();
+    const std::size_t given_end = file.is_at(at + 1, "(") ? file.partner(at + 1) : at;
+    if (expression.is_of_value && !made.is_at(expression.type_end, "{")) {
+        const text own = own_word(made, expression);
+        const text type = knowledge.made_at(frame, own, memory);
+        if (!type.empty()) return decayed(type);
+        for (std::size_t i = at; i < given_end; ++i) {
+            if (file.is_at(i, own) && find_variable(file, i).at != 0) return no_text();
+        }
+        if (!is_class_in_macro(own, macros, made, expression, knowledge, headers)) {
+            return no_text();
+        }
     }
+    if (!are_known_names(file, at, macros, made, expression, knowledge, headers)) return no_text();
     type_knowledge believed = knowledge;
     believed.kind = nullptr;
     believed.made = nullptr;  // its tokens have places of their own
@@ -33476,16 +33496,7 @@ inline text type_thrown_by_macro(arena& memory, const code_frame& frame, source_
     new_expression only;
     if (!new_reader{made}.read_throw(begin, only)) return no_text();
     if (made.count_of(begin + 1, made.count(), "throw") != 0) return no_text();
-    if (only.is_of_value && !made.is_at(only.type_end, "{")) {
-        // It may be a function that makes the exception.
-        const text own = own_word(made, only);
-        const text type = knowledge.made_at(frame, own, memory);
-        if (!type.empty()) return type;
-        const bool is_class = made.is_at(only.type_begin, "std") || macros.defines_class(own) ||
-                              knowledge.kind_of(own) == name_kind::type;
-        if (!is_class) return no_text();
-    }
-    return spelled_in_macro(memory, *file, at, macros, made, only, function, knowledge);
+    return spelled_in_macro(memory, *file, at, frame, macros, made, only, function, knowledge);
 }
 
 // The type of the only `new`, or request for bytes, in the macro that is used at `at`; "" if that
@@ -33516,7 +33527,8 @@ inline text type_of_macro(arena& memory, const source_outline& file, std::size_t
     const new_expression* const found = made.expressions_in(body, end).only();
     if (requests_in(made, body, end) != 1 || found == nullptr) return no_text();
     const new_expression& only = *found;
-    const text type = spelled_in_macro(memory, file, at, macros, made, only, function, knowledge);
+    const text type =
+        spelled_in_macro(memory, file, at, frame, macros, made, only, function, knowledge);
     if (type.empty()) return no_text();
     // What stands around a macro that is used in turn may allocate, too. So this one, or what it is
     // given, must ask itself.

@@ -58,6 +58,7 @@ std::vector<char> v;
 #define NEWX(T) new T
 #define ROWS_OF(v) ::operator new(4 * sizeof(*(v)->rows))
 #define NEWY(T) new T()
+#define NEWV(value) new auto(value)
 #define CLASS(T) struct T { long n[3]; explicit T(long first); }; T::T(long first) : n{first} {}
 """
 
@@ -252,6 +253,23 @@ LINES = [
      "return {{n}}; } } F { tool@ t; keep(&t); keep(new auto(shop@::tool@(3))); }", ["pl"]),
     ("namespace o@ { struct tube@ { long v; }; } F { o@::tube@ t; keep(&t); "
      "auto tube@ = [](int n) { return pl{{n}}; }; keep(new auto(tube@(3))); }", ["pl"]),
+    ("namespace shop@ { __attribute__((noinline)) pl thread(int n) { return {{n}}; } } "
+     "using shop@::thread; F { keep(new auto(thread(3))); }", ["pl"]),
+    ("namespace shop@ { __attribute__((noinline)) pl pair(int n) { return {{n}}; } } "
+     "F { using shop@::pair; keep(new auto(pair(3))); }", ["pl"]),
+    ("namespace shop@ { struct tool@ { long v; explicit tool@(long n) : v{n} {} }; } "
+     "using shop@::tool@; F { keep(new auto(tool@(4))); }", ["shop@::tool@"]),
+    ("struct tool@ { long v; }; namespace shop@ { __attribute__((noinline)) pl tool@(int n) { "
+     "return {{n}}; } } F { tool@ t; keep(&t); keep(NEWV(shop@::tool@(3))); }", ["pl"]),
+    ("namespace o@ { struct tube@ { long v; }; } F { o@::tube@ t; keep(&t); "
+     "auto tube@ = [](int n) { return pl{{n}}; }; keep(NEWV(tube@(3))); }", ["pl"]),
+    ("__attribute__((noinline)) pl& only@() { static pl p; return p; } "
+     "F { keep(NEWV(only@())); }", ["pl"]),
+    ("namespace shop@ { struct tool@ { long v; explicit tool@(long n) : v{n} {} }; } "
+     "F { keep(NEWV(shop@::tool@(3))); }", ["shop@::tool@"]),
+    ("F { keep(NEWV(static_cast<short>(4))); }", ["short"]),
+    ("F { keep(NEWV(std::vector<hid>(4))); }", ["std::vector<hid>", "hid"]),
+    ("template <class T> void g@() { keep(NEWV(T(4))); } F { g@<short>(); }", ["short"]),
     # A member that a macro reads
     ("struct a@ { pl* rows; }; struct b@ { pl2* rows; a@ a; a@* operator->() { return &a; } }; "
      "F { static b@ v; auto* p = ROWS_OF(v); keep(p); }", ["pl"]),
@@ -452,7 +470,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "misleading.cpp"
         source.write_text(text, encoding="utf-8")
-        limits = (("-O0", "-g1", 60), ("-O2", "-g1", 83), ("-O0", "-g", 35), ("-O2", "-g", 40))
+        limits = (("-O0", "-g1", 62), ("-O2", "-g1", 83), ("-O0", "-g", 37), ("-O2", "-g", 42))
         for level, form, most_unknown in limits:
             built = pathlib.Path(folder) / "program"
             subprocess.run([compiler, *rest[:at], level, form, "-w", source, *rest[at + 1:],

@@ -200,12 +200,6 @@ ALLOCSCOPE_PURE ALLOCSCOPE_NOINLINE std::size_t skip_brackets(const text& name,
     return no_position;
 }
 
-// False for "box<" and "box<pair<int>": the beginning of a type.
-ALLOCSCOPE_PURE inline bool has_all_arguments(const text& type) noexcept {
-    const std::size_t open = type.find('<');
-    return open != no_position && skip_brackets(type, open) == type.size();
-}
-
 // The arguments in "<a, b>" or "(a, b)", unchanged; the input includes the brackets.
 ALLOCSCOPE_NOINLINE list<text> split_arguments(arena& memory, const text& bracketed) {
     list<text> parts{memory};

@@ -119,15 +119,19 @@ public:
         if (is_of_standard_library(own) || file_.is_at(name, "typename")) return true;
         if (file_.is_at(expression_.type_end, "{")) return is_type_or_namespace(own);
         const bool is_scoped = name + 1 != expression_.type_end && !file_.is_at(name + 1, "<");
-        constexpr auto alias = local_name::kind::alias;
-        if (!is_scoped && find_local_name(file_, name, own).what == alias) return true;
-        if (!is_scoped && alias_in_namespace(file_, name, own).what == alias) return true;
+        if (!is_scoped && is_alias_of_type(find_local_name(file_, name, own), own)) return true;
+        if (!is_scoped && is_alias_of_type(alias_in_namespace(file_, name, own), own)) return true;
         if (!is_scoped && find_variable(file_, name).at != 0) return false;
         const name_kind kind = knowledge_.kind_of(own);
         if (kind == name_kind::believed) return true;
         if (file_.declares_function(own)) return false;
         if (kind < name_kind::type) return file_.is_defined(own) || is_class_of_header(own);
         return is_class_there(name, expression_.type_end, own);
+    }
+
+    // `using shop::tool;` may name a function.
+    bool is_alias_of_type(const local_name& found, const text& own) const {
+        return found.what == local_name::kind::alias && !file_.is_at(found.end - 1, own);
     }
 
     // Whether the type is printed as a member of a template, `traits<part>::type`, which stands for
@@ -466,10 +470,8 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
         notes->shares_place = spelling.shares_place();
         const bool is_asked = type.empty() && !notes->shares_place;
         text deduced = is_asked ? spelling.deduced() : text{};
-        if (has_all_arguments(deduced) && !deduced.starts_with("<") &&
-            spelling.is_undescribed(own)) {
-            type = deduced;
-        }
+        const bool is_class = deduced.ends_with(">") && !deduced.starts_with("<");
+        if (is_class && spelling.is_undescribed(own)) type = deduced;
         if (is_asked && deduced.empty()) deduced = spelling.begun();
         notes->deduced = copy_of(names.memory(), deduced);
     }

@@ -106,9 +106,10 @@ TEST_CASE("name_scopes: the scopes of a class that the debug information does no
                       "struct pond {}; namespace sea { void f() { @new pond; } }",
                       "sea::f()") == "pond");
         const std::string friends =
-            "namespace sea { struct a { friend class oar; };\nclass oar {}; ";
+            "namespace sea { struct a { friend class oar; void f(); };\nclass oar {}; ";
         CHECK(type_of(friends + "void f() { @new oar; } }", "sea::f()") == "sea::oar");
         CHECK(type_of(friends + "void f() { @new oar; } }", "f") == "sea::oar");
+        CHECK(type_of(friends + "void a::f() { @new oar; } }", "sea::a::f()") == "sea::oar");
         CHECK(type_of("template <class T> struct sea { struct fish {}; };\nvoid f() { @new fish; }",
                       "f()") == "fish");
     }

@@ -365,6 +365,9 @@ TEST_CASE("implied_new: a macro of a header in the folder of the file") {
     CHECK(seen(guard + own + "#endif\n", "keep(@MAKE(part));") == "part if as large");
     CHECK(type_at_mark(own + "int n; @MAKE(part);") == "part if as large");
     CHECK(seen("#if A\n" + own + "#endif\n", "keep(@MAKE(part));") == "part if as large");
+    const std::string through = "\n#define MAKE(T) MADE(T)\n#endif\n#define MADE(T) new T\n";
+    CHECK(seen("#ifndef MAKE" + through, "keep(@MAKE(part));") == "part if as large");
+    CHECK(seen("#ifndef OTHER" + through, "keep(@MAKE(part));") == "?");
     CHECK(seen("#ifndef B\n#ifndef MAKE\n#endif\n#define MAKE(T) new T\n#endif\n",
                "keep(@MAKE(part));") == "part if as large");
     CHECK(seen(make, "#define MAKE(T) new T\nkeep(@MAKE(part));") == "?");

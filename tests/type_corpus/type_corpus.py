@@ -151,7 +151,9 @@ def check_rows(bench, program, form, least_right):
 # Form, level, flags, and the share that has to be right. Each expression is in one form of each
 # list; a soak has all of them in each form.
 FREQUENT_FORMS = [("-g", "-O0", ["-g"], 99.0), ("-g1", "-O2", ["-g1"], 94.0)]
-FREQUENT_FORMS_OF_GCC = [*FREQUENT_FORMS, ("-g -std=c++20", "-O2", ["-g", "-std=c++20"], 98.5)]
+# The second third has `v.reserve(9)` of a vector of hidden_shape, which had another line in C++20.
+FREQUENT_FORMS_OF_GCC = [
+    FREQUENT_FORMS[0], ("-g -std=c++20", "-O2", ["-g", "-std=c++20"], 98.5), FREQUENT_FORMS[1]]
 RARER_FORMS = [
     ("-g1", "-O0", ["-g1"], 95.0),
     ("-g -gsplit-dwarf, units of types", "-O0",

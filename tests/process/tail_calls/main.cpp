@@ -99,6 +99,10 @@ int main() {
     void* const numbered = make_by_pointer_with_number(make_numbered, true);
     ALLOCSCOPE_EXPECT(has_row(window.stats(), 42, "main.cpp", line_of_number, "?"));
     ::operator delete(numbered);
+    const int line_of_last = __LINE__ + 1;
+    void* const last = make_last(make_numbered, true);
+    ALLOCSCOPE_EXPECT(has_row(window.stats(), 42, "main.cpp", line_of_last, "?"));
+    ::operator delete(last);
     // There is a jump in each part of the function.
     const int line_of_rare = __LINE__ + 1;
     void* const rare = make_rarely(8);

@@ -39,6 +39,7 @@ void* make_after_call();
 void* make_after_mask();
 void* make_after_stub();
 void* make_by_pointer_with_number(void* (*make)(int), bool is_asking);
+void* make_last(void* (*make)(int), bool is_asking);
 extern const int line_behind_switch;
 
 extern const int line_of_item;

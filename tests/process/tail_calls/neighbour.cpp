@@ -6,3 +6,9 @@ item* make_beside() {
     return make_item();
 }
 extern "C" __attribute__((noinline)) void allocscope_test_neighbour() {}
+
+// Two jumps, of which only the code of the last one says where it leads.
+void* make_last(void* (*make)(int), bool is_asking) {
+    if (__builtin_expect(is_asking, 1)) return make(-25);
+    return new short[22];
+}

@@ -15,6 +15,7 @@ struct part_numbers {
     short* numbers;
 };
 void number_parts();
+void* make_piece();
 
 }  // namespace shop
 

@@ -288,6 +288,11 @@ RARE_PRELUDE = r"""
 typedef int four[2][2];
 typedef void (*callback)(int);
 #define MAKER(T, name) T* make_##name() { return new T; }
+// All calls have the place of the macro, also that of the constructor of the base class.
+#define DERIVED(name) struct name##_base { long n[3]; name##_base() : n{1} {} }; \
+    struct name : name##_base { name() {} }; \
+    template <class T> struct name##_of { using type = name; }; \
+    template <class T> name* make_##name() { return new typename name##_of<T>::type(); }
 template <class T> struct crate { T value; long more = 3; crate(T v) : value(v) {} };
 template <class T> struct stored { using type = app::holder<T>; };
 enum class mode { fast, safe };
@@ -315,6 +320,7 @@ __attribute__((noinline)) hidden some_hidden(int) { return {}; }
 
 # Ways to write a `new` that few people use. All of them must be right.
 RARE = [
+    ("DERIVED(derived@) " + F + "{ keep(make_derived@<int>()); }", ["derived@"]),
     (F + "{ keep(new auto(3.5)); }", ["double"]),
     (F + "{ keep(new auto(3.5f)); }", ["float"]),
     (F + "{ keep(new auto(42)); }", ["int"]),

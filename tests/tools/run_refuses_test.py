@@ -230,6 +230,10 @@ def says_that_nothing_can_be_loaded(recorder, folder, program):
         made = compiled(folder, f"checked_{flag}", "int main() { return 6; }", COMPILER,
                         f"-fsanitize={flag}")
         assert name in recorder.run([made], code=6).stderr, name
+    # Only its libraries may be compiled so.
+    linked = compiled(folder, "linked_lsan", "int main() { return 6; }", COMPILER,
+                      "-Wl,--no-as-needed", "-llsan")
+    assert "LeakSanitizer" in recorder.run([linked], code=6).stderr
     # The name of musl's loader, behind which is the loader that this system has.
     loader = pathlib.Path(folder) / "ld-musl-x86_64.so.1"
     loader.symlink_to("/lib64/ld-linux-x86-64.so.2")

@@ -135,11 +135,13 @@ class workshop:
         self.command = command(folder, tree, original and original.command, changed)
         self.doctest_main = doctest_main
         self.hooks = {}
+        self.hooks_lock = threading.Lock()  # without mutants, several tests are built at a time
 
     def hooks_object(self, name="test_hooks"):
-        if name not in self.hooks:
-            self.hooks[name] = compile_object(ROOT / f"tests/support/{name}.cpp", self.include,
-                                              self.folder / f"{name}.o")
+        with self.hooks_lock:
+            if name not in self.hooks:
+                self.hooks[name] = compile_object(ROOT / f"tests/support/{name}.cpp", self.include,
+                                                  self.folder / f"{name}.o")
         return self.hooks[name]
 
     def build(self, test):

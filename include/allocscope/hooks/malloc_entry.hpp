@@ -354,12 +354,11 @@ ALLOCSCOPE_FAST_PATH void* hooked_calloc(std::size_t count, std::size_t bytes) n
 
 #undef ALLOCSCOPE_PRIVATE_RECORDED
 
-ALLOCSCOPE_FAST_PATH void* hooked_realloc(
-    void* block, std::size_t bytes, [[maybe_unused]] const char* called = "realloc") noexcept {
+ALLOCSCOPE_FAST_PATH void* hooked_realloc(void* block, std::size_t bytes) noexcept {
     const std::uint64_t word = process.entry.word();
     if (ALLOCSCOPE_UNLIKELY(word != 0)) {
-        ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, called, watched_first_realloc, unready_realloc, block,
-                                       bytes)
+        ALLOCSCOPE_PRIVATE_FIRST_EVENT(word, "realloc", watched_first_realloc, unready_realloc,
+                                       block, bytes)
         const bool has_passed = is_passing(word, bytes);
         if (!has_passed || may_be_sample(block)) {
             return watched_realloc(block, bytes, has_passed, hook_frame());
@@ -444,7 +443,7 @@ ALLOCSCOPE_FAST_PATH void* hooked_reallocarray(void* block, std::size_t count,
     // By its name, as glibc's own: a library before ours, which may have no reallocarray, gets it.
     return ::realloc(block, whole);
 #else
-    return hooked_realloc(block, whole, "reallocarray");
+    return hooked_realloc(block, whole);
 #endif
 }
 

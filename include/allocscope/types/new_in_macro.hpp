@@ -280,9 +280,8 @@ inline bool is_class_in_macro(const text& own, const seen_macros& macros,
                               const list<const template_header*>& headers) {
     if (is_builtin_word(own) || own == "static_cast") return true;
     if (find_parameter(headers, own).header != 0) return true;
-    if (made.is_at(expression.type_begin, "std")) {
-        return is_standard_template(own) || is_standard_class(own);
-    }
+    const bool is_of_std = made.is_at(expression.type_begin, "std");
+    if (is_of_std && (is_standard_template(own) || is_standard_class(own))) return true;
     if (is_known_in(macros.files(), own, source_outline::function_name)) return false;
     return macros.defines_class(own) || knowledge.kind_of(own) >= name_kind::type;
 }

@@ -11,7 +11,8 @@ half the time: the linker takes its copy of every function, because its object c
 survives this is linked with its own hooks.
 
 For tests of tools/ the command is built with the mutant: the sources that include a changed file of
-tools/, and after a change of a header only the library that the command loads into programs.
+tools/, and after a change of a header the library that the command loads into programs, and the
+sources that name rows if the header is one of ROOMS_OF_REPORTS.
 """
 import argparse
 import concurrent.futures
@@ -104,8 +105,15 @@ class command:
         self.link(self.library, [built], "-shared", "-nodefaultlibs", "-lc",
                   f"-Wl,--version-script={self.tree / 'tools/preload/exported_symbols.map'}")
 
+    def is_changed(self, source):
+        if "tools" in self.changed.parts:
+            return self.concerns(source, set())
+        # The command names the rows. Only these sources have code of the library that does.
+        return self.changed.parts[-2] in ROOMS_OF_REPORTS and \
+            "#include <allocscope/define_once/" in source.read_text()
+
     def object_of(self, source):
-        if self.original and not ("tools" in self.changed.parts and self.concerns(source, set())):
+        if self.original and not self.is_changed(source):
             return self.original.objects[source.stem]
         return compile_object(source, self.tree / "include", self.folder / f"{source.stem}.o",
                               "-O0", '-DALLOCSCOPE_LIBRARY_FOLDER="."')

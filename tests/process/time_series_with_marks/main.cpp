@@ -316,6 +316,19 @@ void threads_mark_and_stop_at_once() {
     counting.join();
 }
 
+void counts_stay_while_it_stops() {
+    for (int round = 0; round < 100; ++round) {
+        timed_scope window{"stopped", milliseconds{100}};
+        std::atomic<bool> is_over{false};
+        std::thread counting{[&] {
+            while (!is_over) ALLOCSCOPE_EXPECT(window.counts().allocations >= 1);
+        }};
+        static_cast<void>(window.stop());
+        is_over = true;
+        counting.join();
+    }
+}
+
 void its_thread_takes_no_signals() {
     const timed_scope window{"undisturbed", milliseconds{1}};
     sigset_t mine;
@@ -355,6 +368,7 @@ int main() {
     no_time_is_between_two_windows();
     too_many_points_go_and_marks_stay();
     threads_mark_and_stop_at_once();
+    counts_stay_while_it_stops();
     its_thread_takes_no_signals();
     // The allocators of sanitizers do not hold their locks across a fork.
     if (!is_sanitized) {

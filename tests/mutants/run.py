@@ -140,7 +140,8 @@ class command:
 class workshop:
     """Builds and runs tests against one state of the headers and the tools."""
 
-    def __init__(self, folder, tree, doctest_main, original=None, changed=None):
+    def __init__(self, folder, tree, doctest_main, original=None, changed=None, becomes=""):
+        self.becomes = becomes
         self.folder = pathlib.Path(folder)
         self.include = pathlib.Path(tree) / "include"
         self.command = command(folder, tree, original and original.command, changed)
@@ -206,8 +207,9 @@ class workshop:
         if "COMPILER FLAGS... -- OBJECTS..." in script.read_text().partition("\n")[0]:
             return self.script_for([script, COMPILER, "-std=c++17", f"-I{self.include}", "--",
                                     self.hooks_object()], folder)
+        compiler = "clang++" if "__clang__" in self.becomes else COMPILER  # who sees a change
         return self.script_for([script, "--include", self.include, "--work", folder / "work",
-                                "--compiler", COMPILER], folder)
+                                "--compiler", compiler], folder)
 
     @staticmethod
     def script_for(arguments, folder):
@@ -278,7 +280,8 @@ class judge:
             shutil.copytree(ROOT / part, folder / part)
         try:
             changed = apply(folder, each).relative_to(folder)
-            place = workshop(folder, folder, self.doctest_main, self.unchanged, changed)
+            place = workshop(folder, folder, self.doctest_main, self.unchanged, changed,
+                             each.becomes)
             place.hooks.update(hooks)
             for test in each.tests:
                 program = place.build(test)

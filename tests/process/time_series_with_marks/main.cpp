@@ -317,7 +317,7 @@ void threads_mark_and_stop_at_once() {
 }
 
 void counts_stay_while_it_stops() {
-    for (int round = 0; round < 100; ++round) {
+    for (int round = 0; round < 200; ++round) {
         timed_scope window{"stopped", milliseconds{100}};
         std::atomic<bool> is_over{false};
         std::thread counting{[&] {

@@ -32300,7 +32300,7 @@ inline type_answer type_of_container(read_names& names, const list<code_frame>& 
         const name_component& scope = name.parts.outer();
         const text said = element_of(memory, scope.name, scope.arguments);
         if (!said.empty()) element = said;
-        if (assigns) break;  // outside there may be the assignment of a container around it
+        if (assigns) break;  // a function outside may be that of a container around it
     }
     type_evidence evidence = type_evidence::allocator_frame;
     if (element.empty() && at < frames.size()) {

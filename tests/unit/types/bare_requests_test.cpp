@@ -153,6 +153,9 @@ TEST_CASE("bare_requests: an assignment of its own names what it copies") {
     CHECK(assigned(of_parts) == "part");
     CHECK(assigned(of_parts, of_vectors) == "part");
     CHECK(assigned(of_parts, "__copy_m<part*>", "bits/stl_algobase.h") == "part");
+    const char* inserts =
+        "std::vector<std::vector<part> >::_M_insert_aux(std::vector<part> const&)";
+    CHECK(assigned(of_parts, inserts, "bits/vector.tcc") == "part");
     CHECK(assigned("operator=", of_vectors) == "?");
 }
 

@@ -171,7 +171,7 @@ class workshop:
         rules += "NO_HOOKS" if re.search(r"#\s*include <allocscope/define_once/", text) else ""
         flags = [f'-DALLOCSCOPE_PLUGIN_FOLDER="{folder}"']
         flags += re.findall(r"\bCOMPILE_OPTIONS (-O\d|-g1)", rules)
-        flags += re.findall(r"\bCOMPILE_OPTIONS .*(-gsplit-dwarf)", rules)
+        flags += re.findall(r"\bCOMPILE_OPTIONS .*(-gsplit-dwarf|-flto)", rules)
         flags += [f"-I{sources[0].parent}/{name}" for name in
                   re.findall(r"-I\$\{CMAKE_CURRENT_SOURCE_DIR\}/(\w+)", rules)]
         flags += [f"-std=c++{year}" for year in re.findall(r"\bCXX_STANDARD (\d+)", rules)]

@@ -33458,11 +33458,11 @@ inline text spelled_in_macro(arena& memory, const source_outline& file, std::siz
                              const function_name& function, const type_knowledge& knowledge) {
     if (!expression.has_type) return no_text();
     const list<const template_header*> headers = file.headers_at(memory, at);
-    const std::size_t given_end = file.is_at(at + 1, "(") ? file.partner(at + 1) : at;
     if (expression.is_of_value && !made.is_at(expression.type_end, "{")) {
         const text own = own_word(made, expression);
         const text type = knowledge.made_at(frame, own, memory);
         if (!type.empty()) return decayed(type);
+        const std::size_t given_end = file.is_at(at + 1, "(") ? file.partner(at + 1) : at;
         for (std::size_t i = at; i < given_end; ++i) {
             if (file.is_at(i, own) && find_variable(file, i).at != 0) return no_text();
         }

@@ -49,8 +49,8 @@ foreach(index RANGE 0 ${last})
         set(${argument} ON)
     elseif(is_behind_script)
         list(JOIN flavours ", " names)
-        message(FATAL_ERROR "\"${argument}\" is nothing to test; there are the flavours ${names}, and "
-                            "soak, mutants, programs, shadow")
+        message(FATAL_ERROR "\"${argument}\" is nothing to test; there are the flavours ${names}, "
+                            "and soak, mutants, programs, shadow")
     endif()
     if(argument MATCHES "test\\.cmake$")
         set(is_behind_script ON)

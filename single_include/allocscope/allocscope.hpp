@@ -19852,6 +19852,47 @@ struct window_facts {
     std::uint64_t followed = 0;  // the number of its followed_peak; 0: there is none
 };
 
+// Both locks. The window's peak as far as its threads have published it.
+inline std::uint64_t published_peak(const window_facts& facts) noexcept {
+    const open_window& window = *process.windows.by_slot(facts.slot);
+    const bool goes_on = window.open_at.load(memory_order::relaxed) == facts.opened_at;
+    std::uint64_t peak = facts.peak_bytes;
+    if (goes_on) {
+        const std::uint64_t now = peak_of_window(facts.slot, facts.opened_at);
+        if (now > peak) peak = now;
+    }
+    return peak;
+}
+
+// Both locks. What the threads may hold at most beyond what they have published.
+inline std::uint64_t most_unpublished(const window_facts& facts) noexcept {
+    std::uint64_t bytes = 0;
+    for (thread_state& each : all_threads()) {
+        static_cast<void>(each);
+        bytes += facts.slot < window_table::masked_windows ? flush_bytes : 2 * flush_bytes;
+    }
+    return bytes;
+}
+
+// Walking lock. What was handed over and freed during a reading counts as alive, unless more would
+// be alive with it than ever were.
+inline void free_what_is_in_doubt(allocation_counts& counts, reading_doubt& doubt,
+                                  const window_facts& facts) noexcept {
+    const control_lock lock;
+    const std::uint64_t peak = published_peak(facts);
+    const std::uint64_t most = facts.highest_read > peak ? facts.highest_read : peak;
+    if (counts.live_bytes() <= most || doubt.bytes == 0) return;
+    std::uint64_t bytes = counts.live_bytes() - most;
+    if (bytes > doubt.bytes) bytes = doubt.bytes;
+    const double share = static_cast<double>(bytes) / static_cast<double>(doubt.bytes);
+    auto objects = static_cast<std::uint64_t>(static_cast<double>(doubt.objects) * share);
+    if (objects > counts.live_objects()) objects = counts.live_objects();
+    counts.bytes_freed += bytes;
+    counts.frees += objects;
+    doubt.bytes -= bytes;
+    doubt.objects -= objects;
+}
+
 // Walking lock. Sets the totals of a window, without the peak. Unless `counts` is null, keeps there
 // the counts that the totals come from.
 ALLOCSCOPE_NOINLINE void read_totals(window_sum& totals, const window_facts& facts,
@@ -19877,6 +19918,8 @@ ALLOCSCOPE_NOINLINE void read_totals(window_sum& totals, const window_facts& fac
         totals.counts.bytes_allocated += own.birth_bytes;
         totals.counts.frees += own.deaths + foreign.events;
         totals.counts.bytes_freed += own.death_bytes + foreign.bytes;
+        if (counts == nullptr && doubt.objects != 0)
+            free_what_is_in_doubt(totals.counts, doubt, facts);
         return;
     }
     totals.births.add(certain_sums(own.births, own.birth_bytes));
@@ -19911,22 +19954,23 @@ inline void begin_reading(window_facts& facts, const open_window& window, window
 
 // Called under both locks. Returns the window's peak, which may have risen meanwhile. Bytes that a
 // thread has not published are seen only while it holds them; but a peak that was returned stays.
-inline std::uint64_t end_reading(const window_facts& facts, std::uint64_t live_bytes) noexcept {
+// Objects that one thread had, and others that another thread allocated later, may be alive in one
+// reading. So it raises the peak only by what can be unpublished, and by nothing that is in doubt.
+inline std::uint64_t end_reading(const window_facts& facts, std::uint64_t live_bytes,
+                                 const reading_doubt& doubt) noexcept {
     process.window_being_read = 0;
-    std::uint64_t peak = facts.peak_bytes;
-    open_window& window = *process.windows.by_slot(facts.slot);
-    const bool goes_on = window.open_at.load(memory_order::relaxed) == facts.opened_at;
-    if (goes_on) {
-        const std::uint64_t now = peak_of_window(facts.slot, facts.opened_at);
-        if (now > peak) peak = now;
-    }
+    std::uint64_t peak = published_peak(facts);
     if (process.is_reclaim_put_off) reclaim_unread();
     if (const followed_peak* const followed = process.followed.find(facts.followed)) {
         peak = static_cast<std::uint64_t>(followed->peak_bytes.load(memory_order::relaxed));
+    } else if (live_bytes > peak + doubt.bytes) {
+        const std::uint64_t risen = live_bytes - peak - doubt.bytes;
+        const std::uint64_t most = most_unpublished(facts);
+        peak += risen < most || facts.how == recording::sampled ? risen : most;
     }
-    if (live_bytes > peak) peak = live_bytes;
     if (facts.highest_read > peak) peak = facts.highest_read;
-    if (goes_on) window.highest_read = peak;
+    open_window& window = *process.windows.by_slot(facts.slot);
+    if (window.open_at.load(memory_order::relaxed) == facts.opened_at) window.highest_read = peak;
     return peak;
 }
 
@@ -19954,7 +19998,7 @@ inline allocation_counts counts_now(window_id id) noexcept {
     read_totals(totals, facts, doubt, nullptr);
     allocation_counts& counts = totals.counts;
     const control_lock lock;
-    counts.peak_bytes = end_reading(facts, counts.live_bytes());
+    counts.peak_bytes = end_reading(facts, counts.live_bytes(), doubt);
     counts.lost_events = events_lost_since(*process.windows.by_slot(facts.slot));
     return counts;
 }
@@ -20696,7 +20740,7 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
 inline void end_taking(live_window& taken, const window_facts& facts) {
     const control_lock lock;
     allocation_counts& totals = taken.totals.counts;
-    totals.peak_bytes = end_reading(facts, totals.live_bytes());
+    totals.peak_bytes = end_reading(facts, totals.live_bytes(), taken.doubt);
     const open_window& window = *process.windows.by_slot(facts.slot);
     if (window.open_at.load(memory_order::relaxed) == facts.opened_at) {
         read_losses(taken.losses);

@@ -391,7 +391,7 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
 inline void end_taking(live_window& taken, const window_facts& facts) {
     const control_lock lock;
     allocation_counts& totals = taken.totals.counts;
-    totals.peak_bytes = end_reading(facts, totals.live_bytes());
+    totals.peak_bytes = end_reading(facts, totals.live_bytes(), taken.doubt);
     const open_window& window = *process.windows.by_slot(facts.slot);
     if (window.open_at.load(memory_order::relaxed) == facts.opened_at) {
         read_losses(taken.losses);

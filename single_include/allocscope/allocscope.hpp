@@ -30427,6 +30427,8 @@ public:
     text qualified(const text& word) const {
         const text local = in_function(word);
         if (!local.empty()) return local;
+        const std::size_t base = base_that_declares(word);
+        if (base != 0) return path_of(base, word);
         const name_declaration* const nearest = declaration_around(word);
         const text first = nearest != nullptr ? file_.text_at(nearest->at) : text{};
         if (first == "namespace") return path_behind(nearest->at + 3);
@@ -30480,7 +30482,8 @@ public:
     text scopes_around_place() const {
         std::size_t block = block_around(place_);
         while (block != 0 && kind_of_block(file_, block) == block_kind::of_function) {
-            block = block_around(block);
+            const std::size_t body = class_of_member(block);
+            block = body != 0 ? body : block_around(block);
         }
         return path_of(block, {});
     }
@@ -30627,8 +30630,7 @@ private:
             innermost = each;
         }
         if (innermost == nullptr || may_inherit(found, function)) return no_text();
-        if (is_class_at(innermost->at)) return found;
-        return file_.is_at(innermost->at, "using") ? path_of_used(*innermost, word) : text{};
+        return file_.is_at(innermost->at, "using") ? path_of_used(*innermost, word) : found;
     }
 
     ALLOCSCOPE_PURE bool is_class_at(std::size_t at) const {
@@ -30695,6 +30697,60 @@ private:
         return path.view();
     }
 
+    // The brace of the base class that declares what the name means in a member of a class around
+    // the place; 0: the file shows none.
+    std::size_t base_that_declares(const text& word) const {
+        if (file_.last_declared(word) == nullptr) return 0;
+        for (std::size_t block = block_around(place_ + 1); block != 0;
+             block = block_around(block)) {
+            const block_kind kind = kind_of_block(file_, block);
+            if (kind == block_kind::of_namespace) return 0;
+            const std::size_t body = kind == block_kind::of_class ? block : class_of_member(block);
+            if (body == 0) continue;
+            if (is_declared_in(word, body)) return 0;
+            const std::size_t base = declaring_base(word, body);
+            if (base != 0) return base;
+        }
+        return 0;
+    }
+
+    std::size_t declaring_base(const text& word, std::size_t body) const {
+        for (const std::size_t at : searched_bases(memory_, file_, body)) {
+            const std::size_t base = body_of_base(at, body);
+            if (base == 0) continue;
+            if (is_declared_in(word, base)) return base;
+            const std::size_t deeper = declaring_base(word, base);
+            if (deeper != 0) return deeper;
+        }
+        return 0;
+    }
+
+    // The brace of the base that the token at `at` names for the class whose body opens at `body`;
+    // 0: the file does not show it.
+    std::size_t body_of_base(std::size_t at, std::size_t body) const {
+        const std::size_t base =
+            file_.is_at(at - 1, "::") ? 0 : body_of_class(file_, file_.text_at(at));
+        const std::size_t around = block_around(base);
+        const bool is_visible = around == 0 || file_.partner(around) > body;
+        return base < body && is_visible ? base : 0;
+    }
+
+    ALLOCSCOPE_PURE bool is_declared_in(const text& word, std::size_t block) const {
+        for (const name_declaration* each = file_.last_declared(word); each != nullptr;
+             each = each->previous) {
+            if (each->block == block) return true;
+        }
+        return false;
+    }
+
+    // For the block of `void pool::run() {`: the brace of the class pool.
+    std::size_t class_of_member(std::size_t block) const {
+        const std::size_t close = file_.back_over(block, "const noexcept override final &") - 1;
+        const std::size_t open = file_.partner_if(close, ")");
+        if (open == 0 || !file_.is_at(open - 2, "::")) return 0;
+        return body_of_class(file_, file_.text_at(open - 3));
+    }
+
     // Whether the function is a member of a class that may have inherited another type than
     // `whole`, which is found outside of the class.
     bool may_inherit(const text& whole, const text& function) const {
@@ -30715,15 +30771,9 @@ private:
     // none if the file shows what all bases declare.
     bool may_be_in_base(const text& word, std::size_t body) const {
         for (const std::size_t at : searched_bases(memory_, file_, body)) {
-            const bool is_bare = !file_.is_at(at - 1, "::") && !file_.is_at(at + 1, "<");
-            const std::size_t base = is_bare ? body_of_class(file_, file_.text_at(at)) : 0;
-            const std::size_t around = block_around(base);
-            const bool is_visible = around == 0 || file_.partner(around) > body;
-            if (base == 0 || base >= body || !is_visible || may_be_in_base(word, base)) return true;
-            for (const name_declaration* each = file_.last_declared(word); each != nullptr;
-                 each = each->previous) {
-                if (each->block == base) return true;
-            }
+            const std::size_t base = file_.is_at(at + 1, "<") ? 0 : body_of_base(at, body);
+            if (base == 0 || may_be_in_base(word, base)) return true;
+            if (is_declared_in(word, base)) return true;
         }
         return false;
     }

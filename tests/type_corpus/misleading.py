@@ -276,6 +276,21 @@ LINES = [
     ("struct a@ { pl* rows; }; F { static a@ v; { pl2* rows = nullptr; keep(rows); } "
      "auto* p = ROWS_OF(&v); keep(p); }", ["pl"]),
     # Names that a class inherits, and namesakes elsewhere
+    ("struct n@ { int a[4]; }; struct p@ { int b[4]; }; struct k@ { using n@ = p@; void go() { "
+     "sink = new n@; } }; F { k@().go(); }", ["p@", "k@::n@"]),
+    ("struct n@ { int a[4]; }; struct p@ { int b[4]; }; struct k@ { using n@ = p@; void go(); }; "
+     "void k@::go() { sink = new n@; } F { k@().go(); }", ["p@", "k@::n@"]),
+    ("struct p@ { int b[4]; }; namespace q@ { struct n@ { int a[4]; }; void see(n@*) {} namespace "
+     "r { using n@ = ::p@; void go() { sink = new n@; } } } F { q@::r::go(); q@::see(nullptr); }",
+     ["p@", "q@::r::n@"]),
+    ("struct n@ { int a[4]; }; struct k@ { struct n@ { long b[2]; }; }; struct l@ : k@ { void go() "
+     "{ sink = new n@; } }; F { l@().go(); n@* p = nullptr; sink = p; }", ["k@::n@"]),
+    ("struct n@ { int a[4]; }; struct p@ { int b[4]; }; struct k@ { using n@ = p@; }; struct l@ : "
+     "k@ { struct m { void go() { sink = new n@; } }; }; F { l@::m().go(); n@* p = nullptr; sink = "
+     "p; }", ["p@", "k@::n@"]),
+    ("struct n@ { int a[4]; }; struct k@ { struct n@ { long b[2]; }; }; struct j@ : k@ {}; class "
+     "l@ : public j@ { public: void go(); }; void l@::go() { sink = new n@; } F { l@().go(); n@* p "
+     "= nullptr; sink = p; }", ["k@::n@"]),
     ("namespace n@ { struct wid { long v; }; struct base { struct wid { long w; }; }; "
      "struct der : base { wid* make() { return new wid; } }; } F { static n@::der d; n@::wid w; "
      "keep(&w); keep(d.make()); }", ["n@::base::wid", "wid"]),

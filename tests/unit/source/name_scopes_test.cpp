@@ -83,7 +83,7 @@ TEST_CASE("name_scopes: the scopes of a class that the debug information does no
         const std::string boat = "namespace sea { struct boat { struct bow {}; void* make(); };\n";
         const std::string bow = "struct bow {}; void* boat::make() { return @new bow; } }";
         CHECK(type_of(boat + bow, "sea::boat::make()") == "sea::boat::bow");
-        CHECK(type_of(boat + bow, "make") == "bow");
+        CHECK(type_of(boat + bow, "make") == "sea::boat::bow");
         CHECK(type_of(boat + "void* f() { return @new bow; } }", "sea::f()") == "bow");
         // A base class may have another one; an alias may be any.
         const std::string raft = "namespace sea { struct oar {}; struct raft : base {\n";
@@ -118,4 +118,19 @@ TEST_CASE("name_scopes: the scopes of a class that the debug information does no
     CHECK(type_of("struct lake {}; namespace sea { struct lake {}; }\n"
                   "namespace sea { void f() { @new lake; } }",
                   "sea::f()") == "sea::lake");
+    const std::string alias = "struct lake {}; struct pond {}; namespace sea { ";
+    CHECK(type_of(alias + "using lake = pond; void f() { @new lake; } }", "sea::f()") ==
+          "sea::lake");
+    CHECK(type_of(alias + "typedef pond lake; void f() { @new lake; } }", "sea::f()") ==
+          "sea::lake");
+    CHECK(type_of(alias + "struct a { using lake = pond; void f() { @new lake; } }; }",
+                  "sea::a::f()") == "sea::a::lake");
+    CHECK(type_of(alias + "struct a { using lake = pond; }; void f() { @new lake; } }",
+                  "sea::f()") == "lake");
+    CHECK(
+        type_of(alias + "struct a { struct lake {}; }; struct b : a { void f() { @new lake; } }; }",
+                "sea::b::f()") == "sea::a::lake");
+    CHECK(type_of(alias + "struct a { struct lake {}; }; struct b : a { void f(); };\n"
+                          "void b::f() { @new lake; } }",
+                  "sea::b::f()") == "sea::a::lake");
 }

@@ -149,8 +149,13 @@ TEST_CASE("type_spelling: an alias whose meaning is not certain is no type") {
 TEST_CASE("type_spelling: a class may inherit a type that has the name of another one") {
     const auto made = allocscope_test::type_at_mark;
     const std::string own = "struct own : base { void go() { keep(@new part()); } };";
-    CHECK(made("struct part {}; struct base { using part = int; }; " + own, "own::go()") == "?");
-    CHECK(made("struct part {}; struct base { using part = int; }; " + own, "go") == "?");
+    CHECK(made("struct part {}; struct base { using part = int; }; " + own, "own::go()") ==
+          "base::part");
+    CHECK(made("struct part {}; struct base { using part = int; }; " + own, "go") == "base::part");
+    // The list of initialisers hides whose member the function is.
+    CHECK(made("struct part {}; struct base { using part = int; }; struct own : base { own(); "
+               "int x; }; own::own() : x(1) { keep(@new part()); }",
+               "own::own()") == "?");
     CHECK(made("struct part {}; struct base {}; " + own, "own::go()") == "part");
     CHECK(made("struct part {}; struct base { using part = int; }; "
                "struct own { void go() { keep(@new part()); } };",
@@ -169,9 +174,14 @@ TEST_CASE("type_spelling: what the bases declare is read if they all are in the 
     CHECK(made("struct base {};", " final : base") == "app::part");
     CHECK(made("struct base {}; class far : base {};", ": private far, public virtual base") ==
           "app::part");
-    CHECK(made("struct base { class part {}; };", ": base") == "?");
-    CHECK(made("struct base { class part {}; }; class far : base {};", ": far") == "?");
-    CHECK(made("struct first {}; struct base { using part = int; };", ": first, base") == "?");
+    const std::string base = "struct base { class part {}; };";
+    CHECK(made(base, ": base") == "app::base::part");
+    CHECK(made(base + " class far : base {};", ": far") == "app::base::part");
+    CHECK(made("struct first {}; struct base { using part = int; };", ": first, base") ==
+          "app::base::part");
+    CHECK(made("template <class T> " + base, ": base<int>") == "?");
+    CHECK(made(base, ": lib::base") == "?");
+    CHECK(made("namespace other { " + base + " }", ": base") == "?");
     // Bases that the file does not show, or that may be other ones.
     CHECK(made("", ": base") == "?");
     CHECK(made("", ": own") == "?");  // no valid program

@@ -23568,6 +23568,8 @@ struct lines_near_call {
     int before = 0;
     int behind = 0;
     int before_column = 0;  // 0: the code before is that of an inlined call
+    // A statement begins at the line before, with the code of an inlined call.
+    bool begins_statement = false;
 };
 
 struct code_location {
@@ -25379,14 +25381,13 @@ public:
 
     // The nearest earlier row's line that belongs to the file and differs from `line`, in the code
     // of the inlined call `call` (its number + 1; 0: the function itself). Lines less than `least`
-    // do not count. 0: there is none. `column` gets that of the row; 0: it belongs to an
-    // inlined call.
+    // do not count. 0: there is none. `facts` gets what else the row says.
     std::uint64_t before(std::size_t call, std::uint64_t line, const text& file,
-                         std::uint64_t least = 1, std::uint64_t* column = nullptr) const {
+                         std::uint64_t least = 1, lines_near_call* facts = nullptr) const {
         const line_table::row* at = at_;
         for (std::size_t i = 0; at != nullptr && i < most_rows; ++i, --at) {
             if (rows_.address_of(*at) < function_.low) break;
-            const std::uint64_t found = line_at(*at, call, file, column);
+            const std::uint64_t found = line_at(*at, call, file, facts);
             if (found >= least && found != line) return found;
             if (at == rows_.begin) break;
         }
@@ -25458,10 +25459,8 @@ public:
     // The lines around a frame's call, with its own line left out.
     lines_near_call around(std::size_t call, const code_frame& frame) const {
         const auto line = static_cast<std::uint64_t>(frame.line);
-        std::uint64_t column = 0;
         lines_near_call found;
-        found.before = as_line(before(call, line, frame.file, 1, &column));
-        found.before_column = static_cast<int>(column);
+        found.before = as_line(before(call, line, frame.file, 1, &found));
         if (!frame.is_nearby) found.behind = as_line(behind(call, line, frame.file));
         return found;
     }
@@ -25473,7 +25472,7 @@ public:
         const lines_near_call begin = around(call, frame);
         const bool is_between = begin.before != 0 && begin.before != begin.behind;
         const bool is_moved = here.behind == 0 || here.behind < here.before;
-        return is_between || is_moved ? begin : here;
+        return !here.begins_statement && (is_between || is_moved) ? begin : here;
     }
 
     // A piece of the function's code that has one of the places in a file.
@@ -25506,19 +25505,31 @@ private:
         return inner == outer;
     }
 
+    // Whether no code has the row: it begins a statement of `call`, whose first code is that of a
+    // call that was inlined.
+    bool begins_statement(const line_table::row& row, std::size_t call, const text& file) const {
+        const line_table::row* const next = &row + 1;
+        const std::uint64_t at = rows_.address_of(row);
+        return next != rows_.end && rows_.address_of(*next) == at &&
+               calls_.innermost_at(at - 1) == call && lines_.path_of(row.file, texts_) == file;
+    }
+
     // The line of `call` while the row's code runs: the row's line, or the line of a call inlined
     // there.
     std::uint64_t line_at(const line_table::row& row, std::size_t call, const text& file,
-                          std::uint64_t* column = nullptr) const {
+                          lines_near_call* facts = nullptr) const {
         std::uint64_t number = row.file;
         std::uint64_t line = row.line;
-        if (column != nullptr) *column = row.column;
-        for (std::size_t i = calls_.innermost_at(rows_.address_of(row)); i != call;) {
+        std::size_t i = calls_.innermost_at(rows_.address_of(row));
+        const bool begins = i != call && begins_statement(row, call, file);
+        if (begins) i = call;
+        if (facts != nullptr) facts->before_column = i == call ? as_line(row.column) : 0;
+        if (facts != nullptr) facts->begins_statement = begins;
+        while (i != call) {
             if (i == 0) return 0;  // the row belongs to a caller of `call`
             const inlined_call& inner = calls_[i - 1];
             number = inner.call_file;
             line = inner.call_line;
-            if (column != nullptr) *column = 0;
             i = inner.parent;
         }
         const text path = lines_.path_of(number, texts_);
@@ -30700,7 +30711,11 @@ private:
     // The brace of the base class that declares what the name means in a member of a class around
     // the place; 0: the file shows none.
     std::size_t base_that_declares(const text& word) const {
-        if (file_.last_declared(word) == nullptr) return 0;
+        const name_declaration* each = file_.last_declared(word);
+        while (each != nullptr && kind_of_block(file_, each->block) != block_kind::of_class) {
+            each = each->previous;
+        }
+        if (each == nullptr) return 0;  // true for most
         for (std::size_t block = block_around(place_ + 1); block != 0;
              block = block_around(block)) {
             const block_kind kind = kind_of_block(file_, block);
@@ -34726,14 +34741,16 @@ inline bool is_at_closing_brace(arena& memory, const list<code_frame>& frames, s
     return at == 0 || !is_destructor(memory, frames[at - 1]);
 }
 
-// Whether the code before the call is the `new` of an aggregate that is made of texts, `new person{
-// "a text"}`: its members are made after the `new`.
+// Whether the code before the call is the `new` of an aggregate that is made of texts or by calls,
+// `new person{"a text", find()}`: its members are made after the `new`.
 inline bool fills_new_object(const source_outline& file, const lines_near_call& nearest) {
     if (nearest.before_column == 0) return false;
-    const new_expression* made = find_new_expression(file, nearest.before, nearest.before_column);
+    std::size_t at = file.token_at(nearest.before, nearest.before_column);
+    if (file.is_at(at, "=")) ++at;
+    const new_expression* made = at < file.count() ? file.expression_at(at) : nullptr;
     if (made == nullptr || !file.is_at(made->last, "}")) return false;
-    std::size_t at = file.partner(made->last);
-    while (file.text_at(at).front() != '"' && at < made->last) ++at;
+    at = file.partner(made->last);
+    while (at < made->last && !file.is_at(at, "(") && file.text_at(at).front() != '"') ++at;
     return at < made->last;
 }
 

@@ -43,6 +43,27 @@ __attribute__((noinline)) long* either(bool is_first) {
     return new long(1);  // line: either long
 }
 
+struct results {
+    std::unique_ptr<short> first;
+    std::vector<float> weights;
+};
+// g++ places what `return {...}` makes at the brace behind it.
+__attribute__((noinline)) results measured(std::unique_ptr<long>& last) {
+    last.reset(new long(3));  // line: reset long
+    ++merged;
+    return {std::make_unique<short>(short{1}), {1.0F, 2.0F}};  // line: result short, float
+}
+
+struct holder {
+    std::unique_ptr<char16_t> first;
+    int number;
+};
+holder* volatile held = nullptr;
+__attribute__((noinline)) void hold_two() {
+    held = new holder{std::make_unique<char16_t>(), 1};  // line: held holder, char16_t
+    held = new holder{std::make_unique<char16_t>(), 2};  // line: again holder, char16_t
+}
+
 struct allocates_at_its_end {
     ~allocates_at_its_end() { kept = std::make_unique<short[]>(9); }  // line: destructor short
     static std::unique_ptr<short[]> kept;
@@ -261,6 +282,9 @@ int main(int argc, char**) {
     const auto counted = counting(copied);
     const auto captured = capturing();
     const auto enclosed = braced(copied);
+    std::unique_ptr<long> last;
+    const results now = measured(last);
+    hold_two();
     // clang-format off
     const std::vector<int> none = call_and_keep([](int number) {
         ++merged;

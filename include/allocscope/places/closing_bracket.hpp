@@ -35,7 +35,6 @@
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/source/new_expressions.hpp>
-#include <allocscope/source/placed_new.hpp>
 #include <allocscope/source/source_cache.hpp>
 #include <allocscope/spelling/function_name.hpp>
 #include <allocscope/symbols/code_location.hpp>
@@ -97,14 +96,16 @@ inline bool is_at_closing_brace(arena& memory, const list<code_frame>& frames, s
     return at == 0 || !is_destructor(memory, frames[at - 1]);
 }
 
-// Whether the code before the call is the `new` of an aggregate that is made of texts, `new person{
-// "a text"}`: its members are made after the `new`.
+// Whether the code before the call is the `new` of an aggregate that is made of texts or by calls,
+// `new person{"a text", find()}`: its members are made after the `new`.
 inline bool fills_new_object(const source_outline& file, const lines_near_call& nearest) {
     if (nearest.before_column == 0) return false;
-    const new_expression* made = find_new_expression(file, nearest.before, nearest.before_column);
+    std::size_t at = file.token_at(nearest.before, nearest.before_column);
+    if (file.is_at(at, "=")) ++at;
+    const new_expression* made = at < file.count() ? file.expression_at(at) : nullptr;
     if (made == nullptr || !file.is_at(made->last, "}")) return false;
-    std::size_t at = file.partner(made->last);
-    while (file.text_at(at).front() != '"' && at < made->last) ++at;
+    at = file.partner(made->last);
+    while (at < made->last && !file.is_at(at, "(") && file.text_at(at).front() != '"') ++at;
     return at < made->last;
 }
 

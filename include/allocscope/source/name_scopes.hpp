@@ -316,7 +316,11 @@ private:
     // The brace of the base class that declares what the name means in a member of a class around
     // the place; 0: the file shows none.
     std::size_t base_that_declares(const text& word) const {
-        if (file_.last_declared(word) == nullptr) return 0;
+        const name_declaration* each = file_.last_declared(word);
+        while (each != nullptr && kind_of_block(file_, each->block) != block_kind::of_class) {
+            each = each->previous;
+        }
+        if (each == nullptr) return 0;  // true for most
         for (std::size_t block = block_around(place_ + 1); block != 0;
              block = block_around(block)) {
             const block_kind kind = kind_of_block(file_, block);

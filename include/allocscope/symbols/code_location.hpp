@@ -87,6 +87,8 @@ struct lines_near_call {
     int before = 0;
     int behind = 0;
     int before_column = 0;  // 0: the code before is that of an inlined call
+    // A statement begins at the line before, with the code of an inlined call.
+    bool begins_statement = false;
 };
 
 struct code_location {

@@ -56,14 +56,13 @@ public:
 
     // The nearest earlier row's line that belongs to the file and differs from `line`, in the code
     // of the inlined call `call` (its number + 1; 0: the function itself). Lines less than `least`
-    // do not count. 0: there is none. `column` gets that of the row; 0: it belongs to an
-    // inlined call.
+    // do not count. 0: there is none. `facts` gets what else the row says.
     std::uint64_t before(std::size_t call, std::uint64_t line, const text& file,
-                         std::uint64_t least = 1, std::uint64_t* column = nullptr) const {
+                         std::uint64_t least = 1, lines_near_call* facts = nullptr) const {
         const line_table::row* at = at_;
         for (std::size_t i = 0; at != nullptr && i < most_rows; ++i, --at) {
             if (rows_.address_of(*at) < function_.low) break;
-            const std::uint64_t found = line_at(*at, call, file, column);
+            const std::uint64_t found = line_at(*at, call, file, facts);
             if (found >= least && found != line) return found;
             if (at == rows_.begin) break;
         }
@@ -135,10 +134,8 @@ public:
     // The lines around a frame's call, with its own line left out.
     lines_near_call around(std::size_t call, const code_frame& frame) const {
         const auto line = static_cast<std::uint64_t>(frame.line);
-        std::uint64_t column = 0;
         lines_near_call found;
-        found.before = as_line(before(call, line, frame.file, 1, &column));
-        found.before_column = static_cast<int>(column);
+        found.before = as_line(before(call, line, frame.file, 1, &found));
         if (!frame.is_nearby) found.behind = as_line(behind(call, line, frame.file));
         return found;
     }
@@ -150,7 +147,7 @@ public:
         const lines_near_call begin = around(call, frame);
         const bool is_between = begin.before != 0 && begin.before != begin.behind;
         const bool is_moved = here.behind == 0 || here.behind < here.before;
-        return is_between || is_moved ? begin : here;
+        return !here.begins_statement && (is_between || is_moved) ? begin : here;
     }
 
     // A piece of the function's code that has one of the places in a file.
@@ -183,19 +180,31 @@ private:
         return inner == outer;
     }
 
+    // Whether no code has the row: it begins a statement of `call`, whose first code is that of a
+    // call that was inlined.
+    bool begins_statement(const line_table::row& row, std::size_t call, const text& file) const {
+        const line_table::row* const next = &row + 1;
+        const std::uint64_t at = rows_.address_of(row);
+        return next != rows_.end && rows_.address_of(*next) == at &&
+               calls_.innermost_at(at - 1) == call && lines_.path_of(row.file, texts_) == file;
+    }
+
     // The line of `call` while the row's code runs: the row's line, or the line of a call inlined
     // there.
     std::uint64_t line_at(const line_table::row& row, std::size_t call, const text& file,
-                          std::uint64_t* column = nullptr) const {
+                          lines_near_call* facts = nullptr) const {
         std::uint64_t number = row.file;
         std::uint64_t line = row.line;
-        if (column != nullptr) *column = row.column;
-        for (std::size_t i = calls_.innermost_at(rows_.address_of(row)); i != call;) {
+        std::size_t i = calls_.innermost_at(rows_.address_of(row));
+        const bool begins = i != call && begins_statement(row, call, file);
+        if (begins) i = call;
+        if (facts != nullptr) facts->before_column = i == call ? as_line(row.column) : 0;
+        if (facts != nullptr) facts->begins_statement = begins;
+        while (i != call) {
             if (i == 0) return 0;  // the row belongs to a caller of `call`
             const inlined_call& inner = calls_[i - 1];
             number = inner.call_file;
             line = inner.call_line;
-            if (column != nullptr) *column = 0;
             i = inner.parent;
         }
         const text path = lines_.path_of(number, texts_);

@@ -32728,9 +32728,10 @@ inline text own_word(const source_outline& file, const new_expression& expressio
     return own;
 }
 
-// Whether objects of two expressions certainly differ in size.
+// Whether objects of two expressions certainly differ in size. An array may have any.
 inline bool differ_in_size(const source_outline& file, const new_expression& a,
                            const new_expression& b, const type_knowledge& knowledge) {
+    if (file.is_at(a.type_end, "[") || file.is_at(b.type_end, "[")) return false;
     const auto bytes_of = [&](const new_expression& of) {
         const bool is_one_word = of.type_end == of.type_begin + 1;
         const text last = file.text_at(of.type_end - 1);
@@ -32877,6 +32878,7 @@ public:
           is_at_begin_(is_at_begin) {}
 
     using type_spelling::has_template_around;
+    using type_spelling::is_parameter;
     using type_spelling::stand_at;
 
     ALLOCSCOPE_INLINE bool is_at_begin() const noexcept { return is_at_begin_; }
@@ -33115,8 +33117,12 @@ private:
     // it. Outside of templates only clang places a call at the `new` itself, and never one of a
     // default argument.
     bool is_doubtful(const text& own) const {
+        // A default argument is evaluated by the caller, not by the function that has it.
+        const bool is_default = expression_.callee != 0 && name_.is_known();
+        if (is_default && file_.is_at(expression_.callee, name_.last().name)) return true;
         const bool is_in_template = has_template_around() || has_arguments(name_);
-        if (is_at_begin_ && !is_in_template) return false;
+        const bool is_array = file_.is_at(expression_.type_end, "[");
+        if (is_at_begin_ && !is_in_template && !is_array) return false;
         return may_be_default_of(own) || may_be_default_of(called_around(file_, expression_));
     }
 
@@ -33232,9 +33238,10 @@ inline text as_headers_say(read_names& names, const code_frame& frame, const sou
     const text own = own_word(file, expression);
     const bool is_undescribed = spelling.is_undescribed(own);
     const bool is_settled = !is_undescribed || type.starts_with("std::");
-    if (!type.empty() && is_settled && !type.ends_with(">")) return type;
-    const source_files& files = included_files(sources, frame, file);
     const bool is_one_word = expression.type_end == expression.type_begin + 1;
+    const bool is_argument = is_one_word && spelling.is_parameter(own);
+    if (!type.empty() && (is_argument || (is_settled && !type.ends_with(">")))) return type;
+    const source_files& files = included_files(sources, frame, file);
     if (is_one_word && (type.empty() || (type == own && is_undescribed))) {
         const text aliased =
             type_of_class_alias(names, files, function, file, expression.type_begin, knowledge);
@@ -33697,9 +33704,9 @@ inline list<const new_expression*> member_initialisers(arena& memory, const sour
 // Whether nothing else in the class may ask for memory at the place of its initialisers.
 inline bool are_only_initialisers(const source_outline& file, std::size_t open) {
     const std::size_t close = file.partner(open);
-    for (std::size_t at = open; at < close; ++at) {
+    for (std::size_t at = file.back_to(open, "struct class ; }") + 1; at < close; ++at) {
         const text word = file.text_at(at);
-        if (file.has_new_in_default(word)) return false;
+        if (file.has_new_in_default(word)) return false;  // also that of a base class
         const bool is_hidden = word == "operator" || file.is_macro(word);
         if (is_hidden && is_in_initialiser(file, open, at)) return false;
         const bool is_call = file.is_word_at(at) && file.is_at(at + 1, "(");
@@ -34432,7 +34439,7 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
     } else if (!notes.is_thrown && (!is_told || notes.shares_place)) {
         add_implied(names, frame, sources, knowledge, request.handing, answer);
     }
-    if (!answer.is_known() && answer.candidate.empty()) {
+    if (!answer.is_known() && answer.candidate.empty() && !notes.shares_place) {
         const borrowed_memory meanwhile{names.scratch()};
         answer.candidate = copy_of(names.memory(), constructed_classes(names.scratch(), frame,
                                                                        knowledge, notes.is_thrown));

@@ -275,6 +275,18 @@ LINES = [
      "F { static b@ v; auto* p = ROWS_OF(v); keep(p); }", ["pl"]),
     ("struct a@ { pl* rows; }; F { static a@ v; { pl2* rows = nullptr; keep(rows); } "
      "auto* p = ROWS_OF(&v); keep(p); }", ["pl"]),
+    # A `new` in a default argument, of the constructor or of that of a base
+    ("struct p@ { long a = 0, b = 0; }; struct k@ { p@* p; long n = 0; k@(p@* q = new p@) : p(q) "
+     "{ sink = p; } }; F { sink = new k@(); }", ["p@", "k@"]),
+    ("struct p@ { long a = 0, b = 0, c = 0, d = 0, e = 0; }; struct k@ { p@* p; long n = 0; "
+     "k@(p@* q = new p@) : p(q) { sink = p; } }; F { sink = new k@[2]; }", []),
+    ("struct k@ { long* p; long n; k@(int i, long* q = new long[2]) : p(q), n(i) { sink = p; } }; "
+     "F { sink = new k@(3); }", ["k@"]),
+    ("struct p@ { int a = 0, b = 0; }; struct q@ { int c = 0, d = 0; }; struct k@ { p@* a; "
+     "k@(p@* q = new p@) : a(q) {} }; struct l@ : k@ { q@* b = new q@; }; F { auto* v = new l@; "
+     "sink = v; sink = v->a; sink = v->b; }", ["l@", "q@"]),
+    ("struct n@ { int a[4]; }; namespace q@ { struct n@ { int b[4]; }; } using namespace q@; "
+     "template <class n@> void m@() { sink = new n@; } F { m@<::n@>(); }", ["n@"]),
     # Names that a class inherits, and namesakes elsewhere
     ("struct n@ { int a[4]; }; struct p@ { int b[4]; }; struct k@ { using n@ = p@; void go() { "
      "sink = new n@; } }; F { k@().go(); }", ["p@", "k@::n@"]),
@@ -485,7 +497,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "misleading.cpp"
         source.write_text(text, encoding="utf-8")
-        limits = (("-O0", "-g1", 62), ("-O2", "-g1", 83), ("-O0", "-g", 37), ("-O2", "-g", 42))
+        limits = (("-O0", "-g1", 66), ("-O2", "-g1", 87), ("-O0", "-g", 41), ("-O2", "-g", 46))
         for level, form, most_unknown in limits:
             built = pathlib.Path(folder) / "program"
             subprocess.run([compiler, *rest[:at], level, form, "-w", source, *rest[at + 1:],

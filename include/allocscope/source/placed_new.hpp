@@ -60,9 +60,10 @@ inline text own_word(const source_outline& file, const new_expression& expressio
     return own;
 }
 
-// Whether objects of two expressions certainly differ in size.
+// Whether objects of two expressions certainly differ in size. An array may have any.
 inline bool differ_in_size(const source_outline& file, const new_expression& a,
                            const new_expression& b, const type_knowledge& knowledge) {
+    if (file.is_at(a.type_end, "[") || file.is_at(b.type_end, "[")) return false;
     const auto bytes_of = [&](const new_expression& of) {
         const bool is_one_word = of.type_end == of.type_begin + 1;
         const text last = file.text_at(of.type_end - 1);

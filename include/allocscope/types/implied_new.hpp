@@ -59,9 +59,9 @@ inline list<const new_expression*> member_initialisers(arena& memory, const sour
 // Whether nothing else in the class may ask for memory at the place of its initialisers.
 inline bool are_only_initialisers(const source_outline& file, std::size_t open) {
     const std::size_t close = file.partner(open);
-    for (std::size_t at = open; at < close; ++at) {
+    for (std::size_t at = file.back_to(open, "struct class ; }") + 1; at < close; ++at) {
         const text word = file.text_at(at);
-        if (file.has_new_in_default(word)) return false;
+        if (file.has_new_in_default(word)) return false;  // also that of a base class
         const bool is_hidden = word == "operator" || file.is_macro(word);
         if (is_hidden && is_in_initialiser(file, open, at)) return false;
         const bool is_call = file.is_word_at(at) && file.is_at(at + 1, "(");

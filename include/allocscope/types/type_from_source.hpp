@@ -55,6 +55,7 @@ public:
           is_at_begin_(is_at_begin) {}
 
     using type_spelling::has_template_around;
+    using type_spelling::is_parameter;
     using type_spelling::stand_at;
 
     ALLOCSCOPE_INLINE bool is_at_begin() const noexcept { return is_at_begin_; }
@@ -293,8 +294,12 @@ private:
     // it. Outside of templates only clang places a call at the `new` itself, and never one of a
     // default argument.
     bool is_doubtful(const text& own) const {
+        // A default argument is evaluated by the caller, not by the function that has it.
+        const bool is_default = expression_.callee != 0 && name_.is_known();
+        if (is_default && file_.is_at(expression_.callee, name_.last().name)) return true;
         const bool is_in_template = has_template_around() || has_arguments(name_);
-        if (is_at_begin_ && !is_in_template) return false;
+        const bool is_array = file_.is_at(expression_.type_end, "[");
+        if (is_at_begin_ && !is_in_template && !is_array) return false;
         return may_be_default_of(own) || may_be_default_of(called_around(file_, expression_));
     }
 
@@ -410,9 +415,10 @@ inline text as_headers_say(read_names& names, const code_frame& frame, const sou
     const text own = own_word(file, expression);
     const bool is_undescribed = spelling.is_undescribed(own);
     const bool is_settled = !is_undescribed || type.starts_with("std::");
-    if (!type.empty() && is_settled && !type.ends_with(">")) return type;
-    const source_files& files = included_files(sources, frame, file);
     const bool is_one_word = expression.type_end == expression.type_begin + 1;
+    const bool is_argument = is_one_word && spelling.is_parameter(own);
+    if (!type.empty() && (is_argument || (is_settled && !type.ends_with(">")))) return type;
+    const source_files& files = included_files(sources, frame, file);
     if (is_one_word && (type.empty() || (type == own && is_undescribed))) {
         const text aliased =
             type_of_class_alias(names, files, function, file, expression.type_begin, knowledge);

@@ -392,7 +392,7 @@ inline type_answer name_type(read_names& names, list<code_frame>& frames,
     } else if (!notes.is_thrown && (!is_told || notes.shares_place)) {
         add_implied(names, frame, sources, knowledge, request.handing, answer);
     }
-    if (!answer.is_known() && answer.candidate.empty()) {
+    if (!answer.is_known() && answer.candidate.empty() && !notes.shares_place) {
         const borrowed_memory meanwhile{names.scratch()};
         answer.candidate = copy_of(names.memory(), constructed_classes(names.scratch(), frame,
                                                                        knowledge, notes.is_thrown));

@@ -111,6 +111,9 @@ TEST_CASE("implied_new: the initialiser of a member, in a constructor that g++ m
     CHECK(seen("part* p = new unknown;") == "?");
     // A `new` in a default argument would be placed there, too.
     CHECK(seen("other o; part* p = new part; }; struct other { other(int* n = new int);") == "?");
+    CHECK(type_at_mark("struct base { base(int* n = new int); };\n"
+                       "struct @pool : base { part* p = new part; };",
+                       "pool::pool()") == "?");
     const std::string array = "struct @pool final : base { part* p = new part[3]; };";
     CHECK(type_at_mark(array, "pool::pool()") == "part");
     CHECK(type_at_mark("struct @pool { part* p = new part; };", "run()") == "?");

@@ -306,19 +306,6 @@ TEST_CASE("type_from_source: what stands for a value is the type that it is made
     CHECK(seen("decltype(w())[3]") == "?");
 }
 
-TEST_CASE("type_from_source: a class with a new in a default argument shares its place with it") {
-    const char* shared = "struct w { w(int* p = new int); };\nauto* p = @new w;";
-    CHECK(type_at_mark(shared, "main") == "w");  // clang: the place is not shared
-    CHECK(type_at_mark(shared, "void load<int>()") == "?");
-    const char* last = "struct w { w(int* p = new int); };\nauto* p = new @w;";
-    CHECK(type_at_mark(last, "main") == "?");
-    const char* behind = "struct w { w(int* p, int n = f(3), int* q = new int(4)); };\nnew w(p@);";
-    CHECK(type_at_mark(behind, "main") == "?");
-    const char* other =
-        "struct w { w(int); int* p = new int; }; void f(int* p = new int);\n@new w(1);";
-    CHECK(type_at_mark(other, "main") == "w");
-}
-
 TEST_CASE("type_from_source: a class template's own name stands for the instantiation") {
     const char* own =
         "template <class T> struct pool { pool* copy() { return @new pool(*this); } };";

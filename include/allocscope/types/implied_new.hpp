@@ -56,12 +56,27 @@ inline list<const new_expression*> member_initialisers(arena& memory, const sour
     return found;
 }
 
+// Whether a default argument of the function `name` is a `new` of the same class as all those in
+// the initialisers.
+inline bool makes_the_same(const source_outline& file, std::size_t open, const text& name) {
+    const new_expression* const other = file.default_of(name);
+    if (other == nullptr) return false;
+    for (const new_expression& each : file.expressions_in(open, file.partner(open))) {
+        const bool is_other = own_word(file, each) != own_word(file, *other);
+        if (is_other && is_in_initialiser(file, open, each.begin)) return false;
+    }
+    return true;
+}
+
 // Whether nothing else in the class may ask for memory at the place of its initialisers.
 inline bool are_only_initialisers(const source_outline& file, std::size_t open) {
     const std::size_t close = file.partner(open);
     for (std::size_t at = file.back_to(open, "struct class ; }") + 1; at < close; ++at) {
         const text word = file.text_at(at);
-        if (file.has_new_in_default(word)) return false;  // also that of a base class
+        const bool is_of_base = at < open;
+        if (file.has_new_in_default(word) && !(is_of_base && makes_the_same(file, open, word))) {
+            return false;
+        }
         const bool is_hidden = word == "operator" || file.is_macro(word);
         if (is_hidden && is_in_initialiser(file, open, at)) return false;
         const bool is_call = file.is_word_at(at) && file.is_at(at + 1, "(");

@@ -114,6 +114,9 @@ TEST_CASE("implied_new: the initialiser of a member, in a constructor that g++ m
     CHECK(type_at_mark("struct base { base(int* n = new int); };\n"
                        "struct @pool : base { part* p = new part; };",
                        "pool::pool()") == "?");
+    CHECK(type_at_mark("struct base { base(part* n = new part); };\n"
+                       "struct @pool : base { part* p = new part; };",
+                       "pool::pool()") == "part");
     const std::string array = "struct @pool final : base { part* p = new part[3]; };";
     CHECK(type_at_mark(array, "pool::pool()") == "part");
     CHECK(type_at_mark("struct @pool { part* p = new part; };", "run()") == "?");
